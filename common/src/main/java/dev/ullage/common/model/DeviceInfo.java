@@ -1,0 +1,14 @@
+package dev.ullage.common.model;
+
+import java.util.Optional;
+
+/**
+ * What does not change about a device while its driver runs.
+ *
+ * @param id UUID, the only name a device is ever joined by
+ * @param index position in the driver's (PCI bus) order, 0 or more; for people and for resolving ordinals only
+ * @param name product name as the driver gives it
+ * @param kind what it is
+ * @param pciBusId {@code 00000000:3B:00.0}, when it has one
+ */
+public record DeviceInfo(DeviceId id, int index, String name, DeviceKind kind, Optional<String> pciBusId) {}

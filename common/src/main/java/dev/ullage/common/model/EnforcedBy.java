@@ -1,0 +1,32 @@
+package dev.ullage.common.model;
+
+import java.util.Locale;
+
+/** What holds a rank to its limit. {@code ADVISORY} means nothing does, and every display says so. */
+public enum EnforcedBy {
+    DRIVER,
+    HAMI_CORE,
+    TORCH,
+    MPS,
+    /** The framework's allocator, told at the start of the process; a later change needs a restart. */
+    ENV,
+    /** The rank's own allocator, which asks the client before it allocates. */
+    ALLOCATOR,
+    ADVISORY;
+
+    /** The name on the wire and in displays: {@code hami-core}, {@code torch}, ... */
+    public String label() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** The value with this label; throws {@link IllegalArgumentException} that names the accepted ones. */
+    public static EnforcedBy ofLabel(String label) {
+        for (EnforcedBy value : values()) {
+            if (value.label().equals(label)) {
+                return value;
+            }
+        }
+        throw new IllegalArgumentException("unknown enforcement \"" + label
+                + "\"; known: driver, hami-core, torch, mps, env, allocator, advisory");
+    }
+}
