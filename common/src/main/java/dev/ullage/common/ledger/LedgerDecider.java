@@ -1,0 +1,212 @@
+package dev.ullage.common.ledger;
+
+import dev.ullage.common.ledger.LedgerCommand.Acknowledge;
+import dev.ullage.common.ledger.LedgerCommand.Confirm;
+import dev.ullage.common.ledger.LedgerCommand.Desire;
+import dev.ullage.common.ledger.LedgerCommand.DesiredLimit;
+import dev.ullage.common.ledger.LedgerCommand.Join;
+import dev.ullage.common.ledger.LedgerCommand.Leave;
+import dev.ullage.common.ledger.LedgerCommand.Measure;
+import dev.ullage.common.ledger.LedgerEvent.LimitConfirmed;
+import dev.ullage.common.ledger.LedgerEvent.LimitOrdered;
+import dev.ullage.common.ledger.LedgerEvent.RankAdopted;
+import dev.ullage.common.ledger.LedgerEvent.RankJoined;
+import dev.ullage.common.ledger.LedgerEvent.RankLeft;
+import dev.ullage.common.ledger.LedgerEvent.TermsInForce;
+import dev.ullage.common.ledger.LedgerEvent.TermsWanted;
+import dev.ullage.common.ledger.LedgerEvent.TokenSeen;
+import dev.ullage.common.ledger.Refusal.Reason;
+import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.MemoryBytes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** One decision of a {@link DeviceLedger}: works on its own copy of the state and collects what came of it. */
+final class LedgerDecider {
+    private final List<LedgerEvent> events = new ArrayList<>();
+    private final List<Order> orders = new ArrayList<>();
+    private final List<Refusal> refusals = new ArrayList<>();
+    private DeviceLedger ledger;
+
+    LedgerDecider(DeviceLedger ledger) {
+        this.ledger = ledger;
+    }
+
+    LedgerDecision decide(LedgerCommand command) {
+        if (command instanceof Acknowledge acknowledge) {
+            admit(acknowledge.token());
+        } else if (command instanceof Desire desire) {
+            desire(desire);
+        } else if (command instanceof Measure measure) {
+            want(ledger.wanted().withMeasured(measure.allocatable(), measure.foreign()));
+        } else if (command instanceof Join join) {
+            join(join);
+        } else if (command instanceof Confirm confirm) {
+            confirm(confirm);
+        } else if (command instanceof Leave leave) {
+            if (ledger.grant(leave.instance()).isPresent()) {
+                happened(new RankLeft(leave.instance()));
+            }
+        }
+        bringTermsInForceIfTheyFit();
+        return new LedgerDecision(events, orders, refusals);
+    }
+
+    private boolean admit(CoordinatorToken token) {
+        Optional<CoordinatorToken> highest = ledger.highestToken();
+        if (highest.isPresent() && token.isOlderThan(highest.get())) {
+            refuse(
+                    Reason.STALE_COORDINATOR,
+                    "refused coordinator %s on %s: already obeys %s".formatted(token, ledger.device(), highest.get()));
+            return false;
+        }
+        if (!highest.equals(Optional.of(token))) {
+            happened(new TokenSeen(token));
+        }
+        return true;
+    }
+
+    private void desire(Desire desire) {
+        if (!admit(desire.token())) {
+            return;
+        }
+        want(ledger.wanted().withReserve(desire.reserve()));
+        bringTermsInForceIfTheyFit();
+        List<DesiredLimit> changes = desire.limits().stream()
+                .filter(limit -> isKnown(limit) && isChange(limit))
+                .toList();
+        changes.stream().filter(limit -> !needsRoom(limit)).forEach(this::order);
+        changes.stream().filter(this::needsRoom).forEach(this::growIfThereIsRoom);
+    }
+
+    private boolean isKnown(DesiredLimit limit) {
+        boolean known = ledger.grant(limit.instance()).isPresent();
+        if (!known) {
+            refuse(
+                    Reason.UNKNOWN_RANK,
+                    "refused a limit of %s for rank %s: not on %s"
+                            .formatted(limit.limits(), limit.instance(), ledger.device()));
+        }
+        return known;
+    }
+
+    private boolean isChange(DesiredLimit limit) {
+        Grant grant = ledger.grant(limit.instance()).orElseThrow();
+        return !grant.target().equals(Optional.of(limit.limits()))
+                || !grant.share().equals(limit.share());
+    }
+
+    private boolean needsRoom(DesiredLimit limit) {
+        return limit.limits()
+                .max()
+                .isMoreThan(ledger.grant(limit.instance()).orElseThrow().ceiling());
+    }
+
+    private void order(DesiredLimit limit) {
+        long sequence = ledger.grant(limit.instance()).orElseThrow().sequence() + 1;
+        happened(new LimitOrdered(limit.instance(), sequence, limit.limits(), limit.share()));
+        orders.add(new Order(limit.instance(), sequence, limit.limits()));
+    }
+
+    private void growIfThereIsRoom(DesiredLimit limit) {
+        Grant grant = ledger.grant(limit.instance()).orElseThrow();
+        MemoryBytes missing = limit.limits().max().minus(grant.ceiling());
+        if (missing.isMoreThan(ledger.free())) {
+            refuse(Reason.NO_ROOM, noRoom(limit, grant));
+        } else {
+            order(limit);
+        }
+    }
+
+    private String noRoom(DesiredLimit limit, Grant grant) {
+        String waitingFor = ledger.grants().stream()
+                .filter(other -> !other.equals(grant) && !other.isSettled())
+                .map(other -> "rank " + other.instance() + " (sequence " + other.sequence() + ")")
+                .collect(Collectors.joining(", "));
+        return "refused grow of rank %s on %s: wants %s, has %s, free %s (budget %s, ceilings %s)%s"
+                .formatted(
+                        limit.instance(),
+                        ledger.device(),
+                        limit.limits().max(),
+                        grant.ceiling(),
+                        ledger.free(),
+                        ledger.wanted().budget().min(ledger.inForce().budget()),
+                        ledger.ceilings(),
+                        waitingFor.isEmpty() ? "" : "; waiting for " + waitingFor);
+    }
+
+    private void join(Join join) {
+        Optional<Grant> known = ledger.grant(join.instance());
+        MemoryBytes ceiling = known.map(Grant::ceiling).orElse(MemoryBytes.ZERO);
+        long sequence = known.map(Grant::sequence).orElse(0L);
+        if (join.claimedLimit().isMoreThan(ceiling) || join.claimedSequence() > sequence) {
+            happened(new RankAdopted(
+                    join.instance(), Math.max(sequence, join.claimedSequence()), ceiling.max(join.claimedLimit())));
+        } else if (known.isEmpty()) {
+            happened(new RankJoined(join.instance()));
+        } else if (sequence > 0 && join.claimedSequence() == sequence) {
+            confirm(new Confirm(join.instance(), sequence, join.claimedLimit()));
+        }
+    }
+
+    private void confirm(Confirm confirm) {
+        Optional<Grant> known = ledger.grant(confirm.instance());
+        if (known.isEmpty()) {
+            refuse(
+                    Reason.UNKNOWN_RANK,
+                    "ignored a confirmation of rank %s: not on %s".formatted(confirm.instance(), ledger.device()));
+            return;
+        }
+        Grant grant = known.get();
+        if (confirm.sequence() < grant.sequence()) {
+            refuse(
+                    Reason.SUPERSEDED_CONFIRMATION,
+                    "ignored confirmation %d of rank %s: the newest order is %d"
+                            .formatted(confirm.sequence(), confirm.instance(), grant.sequence()));
+            return;
+        }
+        if (confirm.sequence() > grant.sequence() || confirm.inForce().isMoreThan(grant.ceiling())) {
+            refuse(
+                    Reason.IMPOSSIBLE_CONFIRMATION,
+                    "refused confirmation %d of %s by rank %s: the newest order is %d, its ceiling %s"
+                            .formatted(
+                                    confirm.sequence(),
+                                    confirm.inForce(),
+                                    confirm.instance(),
+                                    grant.sequence(),
+                                    grant.ceiling()));
+            return;
+        }
+        MemoryBytes ceiling = grant.targetMax().max(confirm.inForce());
+        if (!ceiling.equals(grant.ceiling()) || grant.confirmedSequence() != confirm.sequence()) {
+            happened(new LimitConfirmed(confirm.instance(), confirm.sequence(), ceiling));
+        }
+    }
+
+    private void want(BudgetTerms terms) {
+        if (!terms.equals(ledger.wanted())) {
+            happened(new TermsWanted(terms));
+        }
+    }
+
+    private void bringTermsInForceIfTheyFit() {
+        BudgetTerms wanted = ledger.wanted();
+        boolean fit = !ledger.ceilings().isMoreThan(wanted.budget());
+        boolean widen = !ledger.inForce().budget().isMoreThan(wanted.budget());
+        if (!wanted.equals(ledger.inForce()) && (fit || widen)) {
+            happened(new TermsInForce());
+        }
+    }
+
+    private void happened(LedgerEvent event) {
+        ledger = ledger.apply(event);
+        events.add(event);
+    }
+
+    private void refuse(Reason reason, String message) {
+        refusals.add(new Refusal(reason, message));
+    }
+}

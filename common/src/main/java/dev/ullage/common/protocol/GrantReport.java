@@ -1,0 +1,30 @@
+package dev.ullage.common.protocol;
+
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Share;
+import java.util.Optional;
+
+/**
+ * A grant as its ledger has it.
+ *
+ * @param target the newest order; empty before the first
+ * @param sequence its number, 0 before the first
+ * @param confirmedSequence the newest order the rank confirmed
+ * @param ceiling the highest limit the rank may still believe
+ */
+public record GrantReport(
+        RankInstance instance,
+        Share share,
+        Optional<PhaseLimits> target,
+        long sequence,
+        long confirmedSequence,
+        MemoryBytes ceiling) {
+
+    /** Whether the rank has confirmed its newest order and nothing above it is in force. */
+    public boolean isSettled() {
+        return sequence == confirmedSequence
+                && target.map(limits -> limits.max().equals(ceiling)).orElse(ceiling.isZero());
+    }
+}

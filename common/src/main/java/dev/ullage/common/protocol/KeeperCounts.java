@@ -1,0 +1,24 @@
+package dev.ullage.common.protocol;
+
+import dev.ullage.common.model.MemoryBytes;
+
+/**
+ * What a device's keeper has counted since it started.
+ *
+ * @param ordersSent limits sent to ranks, without repetitions
+ * @param ordersRepeated limits sent again because no confirmation had come
+ * @param confirmations limits confirmed by ranks
+ * @param refusals growth and confirmations refused
+ * @param highestPromised the highest sum of what the ranks could believe at any moment
+ * @param overCommits moments at which that sum was above the budget in force, found by an audit that does not use the
+ *     ledger; must be 0
+ */
+public record KeeperCounts(
+        long ordersSent,
+        long ordersRepeated,
+        long confirmations,
+        long refusals,
+        MemoryBytes highestPromised,
+        long overCommits) {
+    public static final KeeperCounts NONE = new KeeperCounts(0, 0, 0, 0, MemoryBytes.ZERO, 0);
+}

@@ -1,0 +1,28 @@
+package dev.ullage.common.protocol;
+
+import dev.ullage.common.model.EnforcedBy;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankFacts;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.RankUse;
+import java.util.OptionalLong;
+
+/**
+ * What a rank last said of itself. Soft: lost with the worker, said again by the rank.
+ *
+ * @param enforcedBy what holds it to its limit, by its newest confirmation
+ * @param connected whether its client has a connection now; a process may live without one
+ * @param ageMillis since anything was heard from it, when this was sent
+ */
+public record RankSample(
+        RankInstance instance,
+        RankFacts facts,
+        Activity activity,
+        RankUse use,
+        EnforcedBy enforcedBy,
+        boolean connected,
+        long ageMillis) {
+
+    /** Where in its training a rank is; the step is unknown when it does not count them. */
+    public record Activity(Phase phase, OptionalLong step) {}
+}

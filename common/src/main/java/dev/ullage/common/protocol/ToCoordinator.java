@@ -1,0 +1,106 @@
+package dev.ullage.common.protocol;
+
+import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Share;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.apache.pekko.actor.typed.ActorRef;
+
+/** What the coordinator is told. */
+public sealed interface ToCoordinator extends WireMessage {
+
+    /**
+     * A worker exists and may be reached at {@code replyTo}. Repeated on the worker's tick, so that a new coordinator
+     * hears of every worker without having to remember any.
+     *
+     * @param protocolVersion {@link Protocol#VERSION} of the worker
+     * @param highestToken the newest coordinator any of its devices has seen
+     */
+    record WorkerAnnounced(
+            NodeId node,
+            int protocolVersion,
+            Optional<CoordinatorToken> highestToken,
+            List<DeviceInfo> devices,
+            ActorRef<ToWorker> replyTo)
+            implements ToCoordinator {
+        public WorkerAnnounced {
+            devices = List.copyOf(devices);
+        }
+    }
+
+    /**
+     * A measurement; may be lost, the next one replaces it.
+     *
+     * @param ageMillis how old the reading was when it was sent
+     * @param memory totals, when they could be read
+     * @param foreign memory of processes that are no rank of ours, when it could be worked out
+     * @param ranks what the ranks on the device say of themselves
+     * @param problems what could not be read, and why
+     */
+    record DeviceSampled(
+            NodeId node,
+            DeviceId device,
+            long ageMillis,
+            Optional<MemoryUse> memory,
+            Optional<MemoryBytes> foreign,
+            List<RankSample> ranks,
+            List<String> problems)
+            implements ToCoordinator {
+        public DeviceSampled {
+            ranks = List.copyOf(ranks);
+            problems = List.copyOf(problems);
+        }
+    }
+
+    /**
+     * The state of a device's ledger: after each change and on the keeper's tick.
+     *
+     * @param token the coordinator it obeys; empty when it has seen none
+     * @param revision the newest plan of that coordinator it has worked on, 0 when none since its start
+     */
+    record LimitsReported(
+            NodeId node, DeviceId device, Optional<CoordinatorToken> token, long revision, LedgerReport ledger)
+            implements ToCoordinator {}
+
+    /** The sender of a message with {@code used} is fenced off: the device obeys {@code highest}. */
+    record StaleCoordinator(NodeId node, DeviceId device, CoordinatorToken used, CoordinatorToken highest)
+            implements ToCoordinator {}
+
+    /** Somebody wants to see the cluster. */
+    record StatusQuery(ActorRef<ToOperator> replyTo) implements ToCoordinator {}
+
+    /**
+     * An operator changes the reserve.
+     *
+     * @param device one device, or empty for all
+     */
+    record SetReserve(Optional<DeviceId> device, Share reserve, ActorRef<ToOperator> replyTo)
+            implements ToCoordinator {}
+
+    /**
+     * An operator changes what part of its fair limit a job or one rank of it gets.
+     *
+     * @param rank one rank, or empty for all ranks of the job
+     */
+    record SetShare(JobId job, OptionalInt rank, Share share, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
+
+    /** What a device's ledger says: terms, promises, and what its keeper has counted. */
+    record LedgerReport(
+            BudgetTerms wanted,
+            BudgetTerms inForce,
+            boolean overBudget,
+            List<GrantReport> grants,
+            KeeperCounts counts) {
+        public LedgerReport {
+            grants = List.copyOf(grants);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package dev.ullage.common.protocol;
+
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RolloutState;
+import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
+import java.util.List;
+import java.util.Optional;
+
+/** Answers of the coordinator to whoever looks or steers. */
+public sealed interface ToOperator extends WireMessage {
+
+    /**
+     * Everything the coordinator knows, at one moment.
+     *
+     * @param token its token; empty while it is still claiming one
+     * @param state its state of leadership: {@code CLAIMING}, {@code LEARNING}, {@code ACTIVE}
+     */
+    record ClusterStatus(
+            NodeId coordinator,
+            Optional<CoordinatorToken> token,
+            String state,
+            List<NodeStatus> nodes,
+            List<RolloutStatus> rollouts)
+            implements ToOperator {
+        public ClusterStatus {
+            nodes = List.copyOf(nodes);
+            rollouts = List.copyOf(rollouts);
+        }
+    }
+
+    /** A write was accepted; {@code message} says what it changes. */
+    record Accepted(String message) implements ToOperator {}
+
+    /** A write was refused; {@code message} says which rule, with the numbers. */
+    record Refused(String message) implements ToOperator {}
+
+    /** @param ageMillis since the worker was last heard */
+    record NodeStatus(NodeId node, long ageMillis, List<DeviceStatus> devices) {
+        public NodeStatus {
+            devices = List.copyOf(devices);
+        }
+    }
+
+    /**
+     * @param sample the newest measurement, when there is one
+     * @param ledger the newest report of its ledger, when there is one
+     * @param rollout where the newest plan stands, when there is one
+     */
+    record DeviceStatus(
+            DeviceInfo info,
+            Optional<SampleStatus> sample,
+            Optional<LedgerReport> ledger,
+            Optional<RolloutState> rollout) {}
+
+    /** @param ageMillis since the reading was made */
+    record SampleStatus(
+            long ageMillis,
+            Optional<MemoryUse> memory,
+            Optional<MemoryBytes> foreign,
+            List<RankSample> ranks,
+            List<String> problems) {
+        public SampleStatus {
+            ranks = List.copyOf(ranks);
+            problems = List.copyOf(problems);
+        }
+    }
+
+    /**
+     * One of the last plans of a device.
+     *
+     * @param millis from the plan to its end, or until now when it has not ended
+     */
+    record RolloutStatus(DeviceId device, long revision, RolloutState state, long millis, String reason) {}
+}

@@ -1,0 +1,41 @@
+package dev.ullage.common.protocol;
+
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Share;
+import java.util.List;
+import org.apache.pekko.actor.typed.ActorRef;
+
+/** What a coordinator tells a worker. Each carries the coordinator's token; an older one is answered, not obeyed. */
+public sealed interface ToWorker extends WireMessage {
+
+    /** A coordinator has taken over: persist its token and report every device to {@code replyTo}. */
+    record LearnFrom(CoordinatorToken token, ActorRef<ToCoordinator> replyTo) implements ToWorker {}
+
+    /**
+     * The limits a device is to have. Absolute: the newest revision of the newest token replaces all before it.
+     *
+     * @param revision grows with every plan of this coordinator, 1 or more
+     * @param reserve the share of the device that is to stay free
+     * @param limits in the order in which growth is to be considered
+     */
+    record DesireLimits(
+            CoordinatorToken token,
+            long revision,
+            DeviceId device,
+            Share reserve,
+            List<RankLimit> limits,
+            ActorRef<ToCoordinator> replyTo)
+            implements ToWorker {
+        public DesireLimits {
+            limits = List.copyOf(limits);
+        }
+    }
+
+    /**
+     * @param share the part of its fair limit the operator left it, kept by the ledger for the next coordinator
+     */
+    record RankLimit(RankInstance instance, PhaseLimits limits, Share share) {}
+}
