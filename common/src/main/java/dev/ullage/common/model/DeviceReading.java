@@ -26,8 +26,7 @@ public record DeviceReading(Optional<MemoryUse> memory, Optional<List<ProcessUse
      * @param used allocated by processes
      * @param free not allocated
      */
-    public record MemoryUse(
-            MemoryBytes total, Optional<MemoryBytes> reserved, MemoryBytes used, MemoryBytes free) {
+    public record MemoryUse(MemoryBytes total, Optional<MemoryBytes> reserved, MemoryBytes used, MemoryBytes free) {
 
         /** {@code total - reserved}: all that processes can ever be given. */
         public MemoryBytes allocatable() {

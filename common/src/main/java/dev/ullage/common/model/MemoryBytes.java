@@ -97,8 +97,6 @@ public record MemoryBytes(long value) implements Comparable<MemoryBytes> {
         if (value >= GIBIBYTE) {
             return String.format(Locale.ROOT, "%.1f GiB", value / (double) GIBIBYTE);
         }
-        return value >= MEBIBYTE
-                ? String.format(Locale.ROOT, "%.1f MiB", value / (double) MEBIBYTE)
-                : value + " B";
+        return value >= MEBIBYTE ? String.format(Locale.ROOT, "%.1f MiB", value / (double) MEBIBYTE) : value + " B";
     }
 }
