@@ -129,7 +129,8 @@ public record Rollout(
         return plan.reason() + stalled + "; " + waiting;
     }
 
-    private Rollout to(RolloutState next, Instant now, List<String> nowWaitingFor) {
+    /** The one way into another state. Throws {@link IllegalStateException} when the table does not allow it. */
+    Rollout to(RolloutState next, Instant now, List<String> nowWaitingFor) {
         if (!next(state).contains(next)) {
             throw new IllegalStateException("rollout %d of %s: %s -> %s is not allowed; allowed: %s"
                     .formatted(revision, device(), state, next, next(state)));
