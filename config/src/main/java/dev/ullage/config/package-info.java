@@ -1,4 +1,4 @@
-/** Typed, validated settings: read once, every problem reported at once, with where it was set. */
+/** Typed, validated settings. A value of one of these types is always within its rules. */
 @NullMarked
 package dev.ullage.config;
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import dev.ullage.common.model.MemoryBytes;
-import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.Share;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,21 +78,8 @@ class SettingsLoaderTest {
                         Duration.ofSeconds(1),
                         Duration.ofMillis(500),
                         1024));
-        assertThat(settings.coordinator())
-                .isEqualTo(new CoordinatorSettings(
-                        Duration.ofMillis(250),
-                        Duration.ofSeconds(1),
-                        Duration.ofSeconds(1),
-                        Duration.ofSeconds(5),
-                        Duration.ofMinutes(1),
-                        Duration.ofSeconds(30),
-                        Duration.ofSeconds(2)));
-        assertThat(settings.limits().reserve()).isEqualTo(Share.ofPercent(20));
-        assertThat(settings.limits().minimum()).isEqualTo(MemoryBytes.ofMebibytes(64));
-        assertThat(settings.limits().deadBand()).isEqualTo(Share.ofPercent(2));
-        for (Phase phase : Phase.values()) {
-            assertThat(settings.limits().phases().in(phase)).isEqualTo(Share.ALL);
-        }
+        assertThat(settings.coordinator()).isEqualTo(CoordinatorSettings.defaults());
+        assertThat(settings.limits()).isEqualTo(LimitSettings.defaults());
     }
 
     @Test
@@ -214,7 +201,7 @@ class SettingsLoaderTest {
         UllageSettings settings = SettingsLoader.load(
                 Optional.of(example), List.of(), Map.of("HOME", "/home/a", "ULLAGE_HOST", "10.0.0.1"));
 
-        assertThat(ClusterConfig.toPekkoConfig(settings, java.util.Set.of(ClusterConfig.WORKER_ROLE))
+        assertThat(ClusterConfig.toPekkoConfig(settings, Set.of(ClusterConfig.WORKER_ROLE))
                         .getStringList("pekko.cluster.seed-nodes"))
                 .isNotEmpty();
     }
