@@ -122,8 +122,10 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
     private record Configuration(CoordinatorSettings settings, LimitSettings limits, NodeId node, Clock clock) {}
 
     /**
+     * Stops at a failure like any actor: whoever runs it restarts it, and it starts from nothing.
+     *
      * @param uids gives each start of the actor an id that no other coordinator has
-     * @param clock of this process alone; only differences of its readings matter
+     * @param clock of this process alone; only differences of its readings matter, so one that is never set back is best
      */
     public static Behavior<ToCoordinator> create(
             CoordinatorSettings settings, LimitSettings limits, NodeId node, Supplier<String> uids, Clock clock) {

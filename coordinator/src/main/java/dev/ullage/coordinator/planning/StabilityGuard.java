@@ -21,11 +21,12 @@ public record StabilityGuard(Share deadBand) implements PlanGuard {
     public Optional<Veto> check(Proposal proposal) {
         DeviceTarget before = proposal.before();
         DevicePlan plan = proposal.plan();
-        boolean asked = !plan.reserve().equals(before.reserve())
-                || plan.limits().size() != before.ranks().size()
-                || before.isUnattended()
-                || before.promised().isMoreThan(proposal.terms().budget());
-        if (asked || plan.limits().stream().anyMatch(limit -> isWorthwhile(limit, before))) {
+        boolean asked = before.isUnattended()
+                || !plan.reserve().equals(before.reserve())
+                || plan.limits().size() != before.ranks().size();
+        boolean fits = !before.promised().isMoreThan(proposal.terms().budget());
+        Share ignored = fits ? deadBand : Share.NONE;
+        if (asked || plan.limits().stream().anyMatch(limit -> isWorthwhile(limit, before, ignored))) {
             return Optional.empty();
         }
         return Optional.of(new Veto(
@@ -33,20 +34,20 @@ public record StabilityGuard(Share deadBand) implements PlanGuard {
                 new PlanReason("no plan for %s: no limit would change by %s".formatted(plan.device(), deadBand))));
     }
 
-    private boolean isWorthwhile(PlannedLimit limit, DeviceTarget before) {
+    private static boolean isWorthwhile(PlannedLimit limit, DeviceTarget before, Share ignored) {
         Optional<RankTarget> target = before.rank(limit.instance());
         Optional<PhaseLimits> limits = target.flatMap(RankTarget::limits);
         return limits.isEmpty()
                 || !target.get().share().equals(limit.share())
-                || isOutsideDeadBand(limits.get(), limit.limits());
+                || isMoreThan(ignored, limits.get(), limit.limits());
     }
 
-    private boolean isOutsideDeadBand(PhaseLimits before, PhaseLimits after) {
+    private static boolean isMoreThan(Share ignored, PhaseLimits before, PhaseLimits after) {
         for (Phase phase : Phase.values()) {
             MemoryBytes from = before.in(phase);
             MemoryBytes to = after.in(phase);
             MemoryBytes change = from.max(to).minus(from.min(to));
-            if (!change.isZero() && !from.times(deadBand).isMoreThan(change)) {
+            if (!change.isZero() && !from.times(ignored).isMoreThan(change)) {
                 return true;
             }
         }

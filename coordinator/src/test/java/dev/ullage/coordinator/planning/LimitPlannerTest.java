@@ -203,6 +203,17 @@ class LimitPlannerTest {
     }
 
     @Test
+    void aPlanThatChangesNothingIsHeldBackEvenWhenItWouldNotFit() {
+        LimitPolicy greedy = input -> new Shares(input.ranks().stream()
+                .map(rank -> new Shares.RankShare(rank, gib(80), new PlanReason("greedy")))
+                .toList());
+        LimitPlanner planning =
+                new LimitPlanner(greedy, PhaseShares.defaults(), List.of(new StabilityGuard(new Share(50))));
+
+        assertThat(planning.plan(situation(ledger(settled(0, gib(80))))).get(0)).isInstanceOf(Vetoed.class);
+    }
+
+    @Test
     void aPlanOnItsWayIsReplacedWhenItsRanksChange() {
         Situation situation = situation(ledger(ordered(0, gib(32), gib(64)), joined(1)));
 
