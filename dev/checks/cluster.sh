@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests with several actor systems or processes (*IT), on the distribution as it is shipped. Further arguments go to Maven.
+# Tests with several actor systems or processes (*IT), on the distribution as shipped. Further arguments go to Maven.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 . "$ROOT/dev/checks/lib.sh"

@@ -40,19 +40,20 @@ maven() {
 # A JDK of 17 or newer and Maven, or a message that says what is missing and how to get it.
 require_build_tools() {
     local java=java javac=javac version
+    local need="Ullage needs a JDK 17 or newer (Debian: openjdk-17-jdk-headless) on the PATH or in JAVA_HOME."
     if [ -n "${JAVA_HOME:-}" ]; then
         java="$JAVA_HOME/bin/java"
         javac="$JAVA_HOME/bin/javac"
     fi
     command -v "$java" >/dev/null 2>&1 ||
-        fail "no Java found ($java). Ullage needs a JDK 17 or newer, for instance Debian's openjdk-17-jdk-headless, on the PATH or in JAVA_HOME."
+        fail "no Java found ($java). $need"
     version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1)
     [ "${version:-0}" -ge 17 ] ||
-        fail "$(command -v "$java") is Java ${version:-of an unknown version}. Ullage needs a JDK 17 or newer; set JAVA_HOME to one."
+        fail "$(command -v "$java") is Java ${version:-of an unknown version}. $need"
     command -v "$javac" >/dev/null 2>&1 ||
-        fail "$(command -v "$java") has no compiler beside it. Ullage needs a JDK, not a JRE, for instance Debian's openjdk-17-jdk-headless."
+        fail "no compiler ($javac): $(command -v "$java") is a runtime only. $need"
     command -v mvn >/dev/null 2>&1 ||
-        fail "no Maven found (mvn). Ullage needs Maven 3.8.7 or newer to build, for instance Debian's maven."
+        fail "no Maven found (mvn). Ullage needs Maven 3.8.7 or newer to build (Debian: maven)."
 }
 
 # Whether the distribution exists and nothing it is made of changed since its build began.
@@ -168,7 +169,8 @@ forget_python_results() {
 
 run_python_tests() {
     local python=${PYTHON:-python3}
-    command -v "$python" >/dev/null 2>&1 || fail "no Python found ($python). The rank client's tests need Python 3.9 or newer."
+    command -v "$python" >/dev/null 2>&1 ||
+        fail "no Python found ($python). The rank client's tests need Python 3.9 or newer."
     if [ ! -d "$ROOT/python/tests" ]; then
         echo "no python/tests in this checkout"
         return 0

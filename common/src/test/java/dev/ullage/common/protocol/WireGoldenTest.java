@@ -38,9 +38,9 @@ import scala.util.Try;
 
 /**
  * What the cluster's messages look like on the wire, and that they arrive as they were sent. The golden files are the
- * CBOR that is sent, written as JSON for people to compare; an actor's address is masked. A change of one is a change of
- * the protocol: it needs docs/protocol.md, the golden file ({@code -Dullage.golden.write=true} writes it) and this test
- * in one commit.
+ * CBOR that is sent, written as JSON for people to compare; an actor's address is masked. A change of one is a change
+ * of the protocol: it needs docs/protocol.md, the golden file ({@code -Dullage.golden.write=true} writes it) and this
+ * test in one commit.
  */
 final class WireGoldenTest {
     private static final Path GOLDEN = Path.of("src/test/resources/golden");
