@@ -1,0 +1,240 @@
+package dev.ullage.worker;
+
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceReading;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.protocol.Protocol;
+import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
+import dev.ullage.common.protocol.ToWorker;
+import dev.ullage.common.protocol.ToWorker.DesireLimits;
+import dev.ullage.common.protocol.ToWorker.LearnFrom;
+import dev.ullage.config.ClusterConfig;
+import dev.ullage.worker.limits.LimitKeeper;
+import dev.ullage.worker.ranks.RankSessions;
+import dev.ullage.worker.sampling.ForeignMemory;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.DispatcherSelector;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The worker's root: starts a keeper per device, passes messages between them, the ranks' sessions and whoever
+ * coordinates now. Owns no promise; all its state is soft. Without a link the worker is autonomous: every limit stays.
+ */
+public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
+    private static final Logger LOG = LoggerFactory.getLogger(WorkerHub.class);
+    static final DispatcherSelector BLOCKING = DispatcherSelector.fromConfig(ClusterConfig.BLOCKING_DISPATCHER);
+
+    /** What the hub is told. */
+    public sealed interface Command {}
+
+    /** The worker is a member of a cluster: announce over {@code coordinator}, be reached at {@code link}. */
+    public record LinkUp(ActorRef<ToWorker> link, ActorRef<ToCoordinator> coordinator) implements Command {}
+
+    /** That membership is gone. */
+    public record LinkDown(ActorRef<ToWorker> link) implements Command {}
+
+    /** A coordinator said something. */
+    public record FromCoordinator(ToWorker message) implements Command {}
+
+    /** A keeper has something to report. */
+    private record Reported(ToCoordinator message) implements Command {}
+
+    /** The sampler has read a device. */
+    record Sampled(DeviceId device, DeviceReading reading) implements Command {}
+
+    /** Something about a rank, to be handled by the sessions. */
+    record ForSessions(RankSessions.Event event) implements Command {}
+
+    private record KeeperStopped(DeviceId device) implements Command {}
+
+    private enum Announce implements Command {
+        INSTANCE
+    }
+
+    private enum CheckProcesses implements Command {
+        INSTANCE
+    }
+
+    /** A device and how its keeper is made, given where its reports go. */
+    record DeviceSetup(DeviceInfo info, Function<ActorRef<ToCoordinator>, Behavior<LimitKeeper.Command>> keeper) {}
+
+    /**
+     * What a hub needs.
+     *
+     * @param sessions makes the owner of the ranks' sessions
+     * @param onKeeperLost a device's keeper stopped: its ledger cannot be written, so the worker must not go on
+     */
+    record Setup(
+            NodeId node,
+            List<DeviceSetup> devices,
+            Function<ActorContext<Command>, RankSessions> sessions,
+            Duration announceEvery,
+            Duration checkProcessesEvery,
+            Runnable onKeeperLost) {}
+
+    private record Link(ActorRef<ToWorker> self, ActorRef<ToCoordinator> coordinator) {}
+
+    private final Setup setup;
+    private final Map<DeviceId, ActorRef<LimitKeeper.Command>> keepers = new LinkedHashMap<>();
+    private final Map<DeviceId, MemoryBytes> lastForeign = new LinkedHashMap<>();
+    private final RankSessions sessions;
+    private @Nullable Link link;
+    private Optional<CoordinatorToken> highestToken = Optional.empty();
+
+    private WorkerHub(ActorContext<Command> context, Setup setup) {
+        super(context);
+        this.setup = setup;
+        ActorRef<ToCoordinator> reports = context.messageAdapter(ToCoordinator.class, Reported::new);
+        for (DeviceSetup device : setup.devices()) {
+            DeviceId id = device.info().id();
+            ActorRef<LimitKeeper.Command> keeper = context.spawn(
+                    device.keeper().apply(reports), "keeper-" + device.info().index(), BLOCKING);
+            context.watchWith(keeper, new KeeperStopped(id));
+            keepers.put(id, keeper);
+        }
+        this.sessions = setup.sessions().apply(context);
+        sessions.start(keepers);
+    }
+
+    static Behavior<Command> create(Setup setup) {
+        return Behaviors.setup(context -> Behaviors.withTimers(timers -> started(context, timers, setup)));
+    }
+
+    private static WorkerHub started(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup) {
+        timers.startTimerWithFixedDelay(Announce.INSTANCE, setup.announceEvery());
+        timers.startTimerWithFixedDelay(CheckProcesses.INSTANCE, setup.checkProcessesEvery());
+        return new WorkerHub(context, setup);
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder()
+                .onMessage(ForSessions.class, this::onForSessions)
+                .onMessage(Reported.class, this::onReported)
+                .onMessage(Sampled.class, this::onSampled)
+                .onMessage(FromCoordinator.class, this::onFromCoordinator)
+                .onMessage(LinkUp.class, this::onLinkUp)
+                .onMessage(LinkDown.class, this::onLinkDown)
+                .onMessage(KeeperStopped.class, this::onKeeperStopped)
+                .onMessageEquals(Announce.INSTANCE, this::onAnnounce)
+                .onMessageEquals(CheckProcesses.INSTANCE, this::onCheckProcesses)
+                .build();
+    }
+
+    private Behavior<Command> onLinkUp(LinkUp command) {
+        link = new Link(command.link(), command.coordinator());
+        LOG.info("node={} reason=\"member of a cluster\"", setup.node());
+        return onAnnounce();
+    }
+
+    private Behavior<Command> onLinkDown(LinkDown command) {
+        if (link != null && link.self().equals(command.link())) {
+            link = null;
+            LOG.info("node={} state=autonomous reason=\"no cluster; every limit stays\"", setup.node());
+        }
+        return this;
+    }
+
+    private Behavior<Command> onAnnounce() {
+        if (link != null) {
+            List<DeviceInfo> devices =
+                    setup.devices().stream().map(DeviceSetup::info).toList();
+            link.coordinator()
+                    .tell(new WorkerAnnounced(setup.node(), Protocol.VERSION, highestToken, devices, link.self()));
+        }
+        return this;
+    }
+
+    private Behavior<Command> onFromCoordinator(FromCoordinator command) {
+        if (command.message() instanceof LearnFrom learn) {
+            keepers.values().forEach(keeper -> keeper.tell(new LimitKeeper.Learn(learn)));
+        } else if (command.message() instanceof DesireLimits plan) {
+            ActorRef<LimitKeeper.Command> keeper = keepers.get(plan.device());
+            if (keeper == null) {
+                LOG.warn(
+                        "device={} refused=UNKNOWN_DEVICE token={} revision={} reason=\"this worker owns {}\"",
+                        plan.device(),
+                        plan.token(),
+                        plan.revision(),
+                        keepers.keySet());
+            } else {
+                keeper.tell(new LimitKeeper.Plan(plan));
+            }
+        }
+        return this;
+    }
+
+    private Behavior<Command> onReported(Reported command) {
+        if (command.message() instanceof LimitsReported report) {
+            sessions.onReport(report);
+            if (report.token().isPresent()
+                    && (highestToken.isEmpty()
+                            || highestToken.get().isOlderThan(report.token().get()))) {
+                highestToken = report.token();
+            }
+        }
+        if (link != null) {
+            link.coordinator().tell(command.message());
+        }
+        return this;
+    }
+
+    private Behavior<Command> onSampled(Sampled command) {
+        DeviceId device = command.device();
+        DeviceReading reading = command.reading();
+        Optional<MemoryBytes> foreign = ForeignMemory.of(reading, sessions.pids());
+        foreign.ifPresent(bytes -> lastForeign.put(device, bytes));
+        ActorRef<LimitKeeper.Command> keeper = keepers.get(device);
+        if (keeper != null && reading.memory().isPresent()) {
+            MemoryBytes counted = lastForeign.getOrDefault(device, MemoryBytes.ZERO);
+            keeper.tell(new LimitKeeper.Measured(reading.memory().get().allocatable(), counted));
+        }
+        if (link != null) {
+            List<RankSample> ranks = sessions.samplesOn(device);
+            link.coordinator()
+                    .tell(new DeviceSampled(
+                            setup.node(), device, 0, reading.memory(), foreign, ranks, reading.problems()));
+        }
+        return this;
+    }
+
+    private Behavior<Command> onForSessions(ForSessions command) {
+        sessions.on(command.event());
+        return this;
+    }
+
+    private Behavior<Command> onCheckProcesses() {
+        List<RankInstance> gone = sessions.removeGone();
+        gone.forEach(instance -> LOG.info("rank={} reason=\"process is gone; its grant is free\"", instance));
+        return this;
+    }
+
+    private Behavior<Command> onKeeperStopped(KeeperStopped command) {
+        LOG.error(
+                "device={} reason=\"its keeper stopped; the worker stops, ranks keep their limits\"", command.device());
+        setup.onKeeperLost().run();
+        return Behaviors.stopped();
+    }
+}

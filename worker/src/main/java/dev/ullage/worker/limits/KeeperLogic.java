@@ -1,0 +1,165 @@
+package dev.ullage.worker.limits;
+
+import dev.ullage.common.ledger.DeviceLedger;
+import dev.ullage.common.ledger.Grant;
+import dev.ullage.common.ledger.LedgerCommand;
+import dev.ullage.common.ledger.LedgerCommand.Desire;
+import dev.ullage.common.ledger.LedgerDecision;
+import dev.ullage.common.ledger.LedgerEvent;
+import dev.ullage.common.ledger.Order;
+import dev.ullage.common.ledger.Refusal;
+import dev.ullage.common.model.RankInstance;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * What a device's keeper decides, without actor, file or clock. One owner, not thread safe.
+ *
+ * <p>Use: {@code d = logic.decide(...)}, persist {@code d.events()}, {@code logic.commit(d)}, then send
+ * {@code d.orders()}. A decision that could not be persisted is simply not committed.
+ *
+ * <p>Hard state: the ledger. Soft state: the newest desire of the coordinator (it will be sent again) and when each
+ * order was last sent.
+ */
+public final class KeeperLogic {
+    private final Duration resendAfter;
+    private final Map<RankInstance, Instant> lastSent = new TreeMap<>();
+    private DeviceLedger ledger;
+    private Optional<Wish> wish = Optional.empty();
+
+    public KeeperLogic(DeviceLedger ledger, Duration resendAfter) {
+        this.ledger = ledger;
+        this.resendAfter = resendAfter;
+    }
+
+    /** The newest desire and its number. */
+    private record Wish(Desire desire, long revision) {}
+
+    /**
+     * What an input comes to.
+     *
+     * @param events to persist before anything else
+     * @param orders to send after that
+     * @param refusals what was not done
+     */
+    public record Decision(
+            List<LedgerEvent> events,
+            List<Order> orders,
+            List<Refusal> refusals,
+            Optional<Desire> desire,
+            long revision) {
+        public Decision {
+            events = List.copyOf(events);
+            orders = List.copyOf(orders);
+            refusals = List.copyOf(refusals);
+        }
+
+        public boolean isNothing() {
+            return events.isEmpty() && orders.isEmpty() && refusals.isEmpty();
+        }
+    }
+
+    /**
+     * A coordinator's plan. Replaces every older one of the same token; an older revision than the newest is ignored.
+     */
+    public Decision desire(Desire desire, long revision) {
+        boolean isOld = wish.isPresent()
+                && wish.get().desire().token().equals(desire.token())
+                && revision < wish.get().revision();
+        if (isOld) {
+            return new Decision(List.of(), List.of(), List.of(), Optional.empty(), 0);
+        }
+        LedgerDecision decision = ledger.decide(desire);
+        boolean isStale =
+                decision.refusals().stream().anyMatch(refusal -> refusal.reason() == Refusal.Reason.STALE_COORDINATOR);
+        return new Decision(
+                decision.events(),
+                decision.orders(),
+                decision.refusals(),
+                isStale ? Optional.empty() : Optional.of(desire),
+                revision);
+    }
+
+    /**
+     * Anything else that happened. What it frees is given at once to whoever the newest plan wants to grow.
+     */
+    public Decision decide(LedgerCommand command) {
+        LedgerDecision first = ledger.decide(command);
+        List<LedgerEvent> events = new ArrayList<>(first.events());
+        List<Order> orders = new ArrayList<>(first.orders());
+        if (!events.isEmpty() && wish.isPresent()) {
+            DeviceLedger after = applied(ledger, first.events());
+            boolean obeysSame =
+                    after.highestToken().equals(Optional.of(wish.get().desire().token()));
+            if (obeysSame) {
+                LedgerDecision second = after.decide(known(wish.get().desire(), after));
+                events.addAll(second.events());
+                orders.addAll(second.orders());
+            }
+        }
+        return new Decision(events, orders, first.refusals(), Optional.empty(), 0);
+    }
+
+    /** The plan without the ranks that have left since it was made. */
+    private static Desire known(Desire desire, DeviceLedger ledger) {
+        return new Desire(
+                desire.token(),
+                desire.reserve(),
+                desire.limits().stream()
+                        .filter(limit -> ledger.grant(limit.instance()).isPresent())
+                        .toList());
+    }
+
+    /** Makes the decision's events part of the state; its orders count as sent at {@code now}. */
+    public void commit(Decision decision, Instant now) {
+        ledger = applied(ledger, decision.events());
+        decision.desire().ifPresent(desire -> wish = Optional.of(new Wish(desire, decision.revision())));
+        decision.orders().forEach(order -> lastSent.put(order.instance(), now));
+        lastSent.keySet().removeIf(instance -> ledger.grant(instance).isEmpty());
+    }
+
+    /** The orders to repeat at {@code now}: unconfirmed, and not sent within the resend interval. Marks them as sent. */
+    public List<Order> repeats(Instant now) {
+        List<Order> due = ledger.outstandingOrders().stream()
+                .filter(order -> isDue(order.instance(), now))
+                .toList();
+        due.forEach(order -> lastSent.put(order.instance(), now));
+        return due;
+    }
+
+    private boolean isDue(RankInstance instance, Instant now) {
+        Instant sent = lastSent.get(instance);
+        return sent == null || !now.isBefore(sent.plus(resendAfter));
+    }
+
+    /** The newest order of a rank that has just said hello: it may have lost what it was told. */
+    public Optional<Order> newestOrder(RankInstance instance) {
+        return ledger.grant(instance).flatMap(KeeperLogic::newest);
+    }
+
+    private static Optional<Order> newest(Grant grant) {
+        return grant.target().map(limits -> new Order(grant.instance(), grant.sequence(), limits));
+    }
+
+    public DeviceLedger ledger() {
+        return ledger;
+    }
+
+    /** The newest plan worked on, 0 when none. */
+    public long revision() {
+        return wish.map(Wish::revision).orElse(0L);
+    }
+
+    private static DeviceLedger applied(DeviceLedger ledger, List<LedgerEvent> events) {
+        DeviceLedger result = ledger;
+        for (LedgerEvent event : events) {
+            result = result.apply(event);
+        }
+        return result;
+    }
+}

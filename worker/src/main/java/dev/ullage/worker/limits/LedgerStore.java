@@ -1,0 +1,22 @@
+package dev.ullage.worker.limits;
+
+import dev.ullage.common.ledger.LedgerEvent;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.List;
+
+/** Where a device's ledger survives a crash. One owner, not thread safe. */
+public interface LedgerStore extends Closeable {
+
+    /** The events of the past, in order; empty for a new ledger. Called once, before anything else. */
+    List<LedgerEvent> replay() throws IOException;
+
+    /** Adds events and returns only when they would survive a power cut. On an exception none may be relied on. */
+    void append(List<LedgerEvent> events) throws IOException;
+
+    /** Replaces everything by one snapshot: after it, {@link #replay} would return just this. */
+    void compact(LedgerEvent.Snapshot snapshot) throws IOException;
+
+    /** How many events a replay would return; what decides when to compact. */
+    long length();
+}

@@ -1,0 +1,343 @@
+package dev.ullage.worker.limits;
+
+import dev.ullage.common.ledger.DeviceLedger;
+import dev.ullage.common.ledger.Grant;
+import dev.ullage.common.ledger.LedgerCommand.Acknowledge;
+import dev.ullage.common.ledger.LedgerCommand.Confirm;
+import dev.ullage.common.ledger.LedgerCommand.Desire;
+import dev.ullage.common.ledger.LedgerCommand.DesiredLimit;
+import dev.ullage.common.ledger.LedgerCommand.Join;
+import dev.ullage.common.ledger.LedgerCommand.Leave;
+import dev.ullage.common.ledger.LedgerCommand.Measure;
+import dev.ullage.common.ledger.LedgerEvent;
+import dev.ullage.common.ledger.Order;
+import dev.ullage.common.ledger.Refusal;
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.protocol.GrantReport;
+import dev.ullage.common.protocol.KeeperCounts;
+import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
+import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
+import dev.ullage.common.protocol.ToWorker.DesireLimits;
+import dev.ullage.common.protocol.ToWorker.LearnFrom;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.PostStop;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The single owner of a device's promises. Receives, lets {@link KeeperLogic} decide, persists, applies, performs: in
+ * this order, visibly. Runs on a dispatcher for blocking work, because an append waits for the disk.
+ *
+ * <p>Hard state: the ledger in its store. Soft state: who listens for orders, counters. Repeats and reports leave on its
+ * own tick, never per message. A store that fails stops the keeper: without a ledger it must not promise anything.
+ */
+public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
+    private static final Logger LOG = LoggerFactory.getLogger(LimitKeeper.class);
+    private static final int COMPACT_AFTER_EVENTS = 4096;
+    private static final int REPORT_EVERY_TICKS = 4;
+
+    /** What a keeper is told. */
+    public sealed interface Command {}
+
+    /** From the coordinator: learn my token and report to me. */
+    public record Learn(LearnFrom message) implements Command {}
+
+    /** From the coordinator: a plan for this device. */
+    public record Plan(DesireLimits message) implements Command {}
+
+    /** From the sampler: what the device and strangers on it measure. */
+    public record Measured(MemoryBytes allocatable, MemoryBytes foreign) implements Command {}
+
+    /** A process registered, for the first time or again; orders for it go to {@code listener}. */
+    public record Joined(
+            RankInstance instance, long claimedSequence, MemoryBytes claimedLimit, ActorRef<Order> listener)
+            implements Command {}
+
+    /** A process applied an order. */
+    public record Confirmed(RankInstance instance, long sequence, MemoryBytes inForce) implements Command {}
+
+    /** A process is gone. */
+    public record Left(RankInstance instance) implements Command {}
+
+    private enum Tick implements Command {
+        INSTANCE
+    }
+
+    /**
+     * What a keeper needs.
+     *
+     * @param uplink where reports go; whoever coordinates now
+     */
+    public record Setup(
+            NodeId node,
+            LedgerStore store,
+            DeviceLedger replayed,
+            ActorRef<ToCoordinator> uplink,
+            Duration tick,
+            Duration resendAfter,
+            Clock clock) {}
+
+    private final Setup setup;
+    private final KeeperLogic logic;
+    private final PromiseAudit audit = new PromiseAudit();
+    private final Map<RankInstance, ActorRef<Order>> listeners = new TreeMap<>();
+    private long ordersSent;
+    private long ordersRepeated;
+    private long confirmations;
+    private long refusals;
+    private int ticksSinceReport;
+
+    private LimitKeeper(ActorContext<Command> context, Setup setup) {
+        super(context);
+        this.setup = setup;
+        this.logic = new KeeperLogic(setup.replayed(), setup.resendAfter());
+        setup.replayed().grants().forEach(this::believeReplayed);
+    }
+
+    /** After a restart the ranks may still believe all that the ledger says they may. */
+    private void believeReplayed(Grant grant) {
+        audit.said(grant.instance(), grant.confirmedSequence(), grant.ceiling(), budget());
+    }
+
+    /** A keeper of the device whose ledger was replayed from the store. */
+    public static Behavior<Command> create(Setup setup) {
+        return Behaviors.setup(context -> Behaviors.withTimers(timers -> started(context, timers, setup)));
+    }
+
+    private static LimitKeeper started(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup) {
+        timers.startTimerWithFixedDelay(Tick.INSTANCE, setup.tick());
+        return new LimitKeeper(context, setup);
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder()
+                .onMessage(Learn.class, this::onLearn)
+                .onMessage(Plan.class, this::onPlan)
+                .onMessage(Measured.class, this::onMeasured)
+                .onMessage(Joined.class, this::onJoined)
+                .onMessage(Confirmed.class, this::onConfirmed)
+                .onMessage(Left.class, this::onLeft)
+                .onMessageEquals(Tick.INSTANCE, this::onTick)
+                .onSignal(PostStop.class, signal -> onStopped())
+                .build();
+    }
+
+    private Behavior<Command> onLearn(Learn command) {
+        CoordinatorToken token = command.message().token();
+        KeeperLogic.Decision decision = perform(logic.decide(new Acknowledge(token)));
+        answerIfStale(decision, token, command.message().replyTo());
+        command.message().replyTo().tell(report());
+        return this;
+    }
+
+    private Behavior<Command> onPlan(Plan command) {
+        DesireLimits plan = command.message();
+        Desire desire = new Desire(
+                plan.token(),
+                plan.reserve(),
+                plan.limits().stream()
+                        .map(limit -> new DesiredLimit(limit.instance(), limit.limits(), limit.share()))
+                        .toList());
+        KeeperLogic.Decision decision = perform(logic.desire(desire, plan.revision()));
+        answerIfStale(decision, plan.token(), plan.replyTo());
+        plan.replyTo().tell(report());
+        return this;
+    }
+
+    private void answerIfStale(KeeperLogic.Decision decision, CoordinatorToken used, ActorRef<ToCoordinator> to) {
+        boolean isStale =
+                decision.refusals().stream().anyMatch(refusal -> refusal.reason() == Refusal.Reason.STALE_COORDINATOR);
+        Optional<CoordinatorToken> highest = logic.ledger().highestToken();
+        if (isStale && highest.isPresent()) {
+            to.tell(new StaleCoordinator(setup.node(), device(), used, highest.get()));
+        }
+    }
+
+    private Behavior<Command> onMeasured(Measured command) {
+        boolean wasOver = logic.ledger().isOverBudget();
+        KeeperLogic.Decision decision = perform(logic.decide(new Measure(command.allocatable(), command.foreign())));
+        if (!wasOver && logic.ledger().isOverBudget()) {
+            LOG.warn(
+                    "device={} state=OVER_BUDGET wanted=\"{}\" ceilings=\"{}\" reason=\"only shrinks until they fit\"",
+                    device(),
+                    logic.ledger().wanted(),
+                    logic.ledger().ceilings());
+        }
+        reportIfChanged(decision);
+        return this;
+    }
+
+    private Behavior<Command> onJoined(Joined command) {
+        listeners.put(command.instance(), command.listener());
+        KeeperLogic.Decision decision =
+                perform(logic.decide(new Join(command.instance(), command.claimedSequence(), command.claimedLimit())));
+        if (decision.events().stream().anyMatch(event -> event instanceof LedgerEvent.RankAdopted)) {
+            LOG.warn(
+                    "device={} rank={} sequence={} limit={} reason=\"came with a limit this ledger did not know\"",
+                    device(),
+                    command.instance(),
+                    command.claimedSequence(),
+                    command.claimedLimit());
+        }
+        audit.said(command.instance(), command.claimedSequence(), command.claimedLimit(), budget());
+        logic.newestOrder(command.instance()).ifPresent(this::send);
+        reportIfChanged(decision);
+        return this;
+    }
+
+    private Behavior<Command> onConfirmed(Confirmed command) {
+        KeeperLogic.Decision decision =
+                logic.decide(new Confirm(command.instance(), command.sequence(), command.inForce()));
+        boolean accepted = decision.refusals().isEmpty();
+        if (accepted) {
+            audit.said(command.instance(), command.sequence(), command.inForce(), budget());
+        }
+        perform(decision);
+        if (decision.events().stream().anyMatch(event -> event instanceof LedgerEvent.LimitConfirmed)) {
+            confirmations++;
+        }
+        reportIfChanged(decision);
+        return this;
+    }
+
+    private Behavior<Command> onLeft(Left command) {
+        audit.left(command.instance());
+        listeners.remove(command.instance());
+        reportIfChanged(perform(logic.decide(new Leave(command.instance()))));
+        return this;
+    }
+
+    private Behavior<Command> onTick() {
+        for (Order order : logic.repeats(now())) {
+            ordersRepeated++;
+            send(order);
+        }
+        if (++ticksSinceReport >= REPORT_EVERY_TICKS) {
+            sendReport();
+        }
+        return this;
+    }
+
+    private Behavior<Command> onStopped() {
+        try {
+            setup.store().close();
+        } catch (IOException e) {
+            LOG.warn("device={} reason=\"closing the ledger failed: {}\"", device(), e.getMessage());
+        }
+        return this;
+    }
+
+    /** Persist, apply, perform. */
+    private KeeperLogic.Decision perform(KeeperLogic.Decision decision) {
+        persist(decision);
+        logic.commit(decision, now());
+        for (Order order : decision.orders()) {
+            ordersSent++;
+            send(order);
+            LOG.info(
+                    "device={} rank={} sequence={} limit=\"{}\" reason=\"ordered\"",
+                    device(),
+                    order.instance(),
+                    order.sequence(),
+                    order.limits());
+        }
+        for (Refusal refusal : decision.refusals()) {
+            refusals++;
+            LOG.info("device={} refused={} reason=\"{}\"", device(), refusal.reason(), refusal.message());
+        }
+        return decision;
+    }
+
+    private void persist(KeeperLogic.Decision decision) {
+        if (decision.events().isEmpty()) {
+            return;
+        }
+        try {
+            setup.store().append(decision.events());
+            if (setup.store().length() > COMPACT_AFTER_EVENTS) {
+                DeviceLedger after = logic.ledger();
+                for (LedgerEvent event : decision.events()) {
+                    after = after.apply(event);
+                }
+                setup.store().compact(after.snapshot());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("the ledger of " + device() + " cannot be written", e);
+        }
+    }
+
+    private void send(Order order) {
+        ActorRef<Order> listener = listeners.get(order.instance());
+        if (listener != null) {
+            audit.sent(order, budget());
+            listener.tell(order);
+        }
+    }
+
+    private void reportIfChanged(KeeperLogic.Decision decision) {
+        if (!decision.isNothing()) {
+            sendReport();
+        }
+    }
+
+    private void sendReport() {
+        ticksSinceReport = 0;
+        setup.uplink().tell(report());
+    }
+
+    private LimitsReported report() {
+        DeviceLedger ledger = logic.ledger();
+        KeeperCounts counts = new KeeperCounts(
+                ordersSent, ordersRepeated, confirmations, refusals, audit.highest(), audit.overCommits());
+        LedgerReport report = new LedgerReport(
+                ledger.wanted(),
+                ledger.inForce(),
+                ledger.isOverBudget(),
+                ledger.grants().stream().map(LimitKeeper::reportOf).toList(),
+                counts);
+        return new LimitsReported(setup.node(), device(), ledger.highestToken(), logic.revision(), report);
+    }
+
+    private static GrantReport reportOf(Grant grant) {
+        return new GrantReport(
+                grant.instance(),
+                grant.share(),
+                grant.target(),
+                grant.sequence(),
+                grant.confirmedSequence(),
+                grant.ceiling());
+    }
+
+    private DeviceId device() {
+        return logic.ledger().device();
+    }
+
+    private MemoryBytes budget() {
+        return logic.ledger().inForce().budget();
+    }
+
+    private Instant now() {
+        return setup.clock().instant();
+    }
+}

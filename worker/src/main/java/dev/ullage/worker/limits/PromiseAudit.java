@@ -1,0 +1,65 @@
+package dev.ullage.worker.limits;
+
+import dev.ullage.common.ledger.Order;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.RankInstance;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/**
+ * Checks the one invariant without the ledger: it sees only what was sent to the ranks and what they said, and adds up
+ * the highest limit each may believe. Not thread safe; owned by the device's keeper.
+ */
+final class PromiseAudit {
+    private final Map<RankInstance, Belief> beliefs = new TreeMap<>();
+    private MemoryBytes highest = MemoryBytes.ZERO;
+    private long overCommits;
+
+    /** What a rank said last, and the orders it may have applied since. */
+    private static final class Belief {
+        private MemoryBytes said = MemoryBytes.ZERO;
+        private final NavigableMap<Long, MemoryBytes> sent = new TreeMap<>();
+
+        MemoryBytes highest() {
+            return sent.values().stream().reduce(said, MemoryBytes::max);
+        }
+    }
+
+    void sent(Order order, MemoryBytes budget) {
+        belief(order.instance()).sent.put(order.sequence(), order.limits().max());
+        check(budget);
+    }
+
+    /** The rank says that nothing above {@code inForce} holds and that {@code sequence} is applied. */
+    void said(RankInstance instance, long sequence, MemoryBytes inForce, MemoryBytes budget) {
+        Belief belief = belief(instance);
+        belief.said = inForce;
+        belief.sent.headMap(sequence, true).clear();
+        check(budget);
+    }
+
+    void left(RankInstance instance) {
+        beliefs.remove(instance);
+    }
+
+    private Belief belief(RankInstance instance) {
+        return beliefs.computeIfAbsent(instance, key -> new Belief());
+    }
+
+    private void check(MemoryBytes budget) {
+        MemoryBytes sum = beliefs.values().stream().map(Belief::highest).reduce(MemoryBytes.ZERO, MemoryBytes::plus);
+        highest = highest.max(sum);
+        if (sum.isMoreThan(budget)) {
+            overCommits++;
+        }
+    }
+
+    MemoryBytes highest() {
+        return highest;
+    }
+
+    long overCommits() {
+        return overCommits;
+    }
+}

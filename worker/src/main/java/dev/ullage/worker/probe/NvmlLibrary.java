@@ -1,0 +1,107 @@
+package dev.ullage.worker.probe;
+
+import com.sun.jna.Library;
+import com.sun.jna.Pointer;
+import com.sun.jna.Structure;
+import com.sun.jna.ptr.IntByReference;
+import com.sun.jna.ptr.PointerByReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of NVML's C interface that Ullage calls, name for name and field for field as in {@code nvml.h} 12.x. A call
+ * that the loaded library does not have throws {@link UnsatisfiedLinkError} when it is made, not before.
+ */
+@SuppressWarnings("MemberName") // the names are NVML's
+interface NvmlLibrary extends Library {
+    /** {@code NVML_DEVICE_NAME_V2_BUFFER_SIZE} and {@code NVML_DEVICE_UUID_V2_BUFFER_SIZE}. */
+    int TEXT_BUFFER_BYTES = 96;
+
+    /** {@code NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE}. */
+    int VERSION_BUFFER_BYTES = 80;
+
+    int nvmlInit_v2();
+
+    int nvmlShutdown();
+
+    @Nullable
+    String nvmlErrorString(int code);
+
+    int nvmlSystemGetDriverVersion(byte[] version, int length);
+
+    int nvmlDeviceGetCount_v2(IntByReference count);
+
+    int nvmlDeviceGetHandleByIndex_v2(int index, PointerByReference device);
+
+    int nvmlDeviceGetName(Pointer device, byte[] name, int length);
+
+    int nvmlDeviceGetUUID(Pointer device, byte[] uuid, int length);
+
+    int nvmlDeviceGetPciInfo_v3(Pointer device, PciInfo pci);
+
+    int nvmlDeviceGetMigMode(Pointer device, IntByReference currentMode, IntByReference pendingMode);
+
+    int nvmlDeviceGetMemoryInfo_v2(Pointer device, MemoryV2 memory);
+
+    int nvmlDeviceGetMemoryInfo(Pointer device, MemoryV1 memory);
+
+    int nvmlDeviceGetComputeRunningProcesses_v3(Pointer device, IntByReference count, @Nullable Pointer infos);
+
+    int nvmlDeviceGetComputeRunningProcesses_v2(Pointer device, IntByReference count, @Nullable Pointer infos);
+
+    int nvmlDeviceGetGraphicsRunningProcesses_v3(Pointer device, IntByReference count, @Nullable Pointer infos);
+
+    int nvmlDeviceGetGraphicsRunningProcesses_v2(Pointer device, IntByReference count, @Nullable Pointer infos);
+
+    /** {@code nvmlMemory_t}: {@code used} includes what the driver keeps for itself. */
+    @Structure.FieldOrder({"total", "free", "used"})
+    final class MemoryV1 extends Structure {
+        public long total;
+        public long free;
+        public long used;
+    }
+
+    /** {@code nvmlMemory_v2_t}; the caller writes the version tag, or the call is refused. */
+    @Structure.FieldOrder({"version", "total", "reserved", "free", "used"})
+    final class MemoryV2 extends Structure {
+        public int version;
+        public long total;
+        public long reserved;
+        public long free;
+        public long used;
+
+        /** {@code NVML_STRUCT_VERSION(Memory, 2)}: the size of the structure and the version in the top byte. */
+        static MemoryV2 create() {
+            MemoryV2 memory = new MemoryV2();
+            memory.version = memory.size() | (2 << 24);
+            return memory;
+        }
+    }
+
+    /** {@code nvmlPciInfo_t} of {@code nvmlDeviceGetPciInfo_v3}. */
+    @Structure.FieldOrder({"busIdLegacy", "domain", "bus", "device", "pciDeviceId", "pciSubSystemId", "busId"})
+    final class PciInfo extends Structure {
+        public byte[] busIdLegacy = new byte[16];
+        public int domain;
+        public int bus;
+        public int device;
+        public int pciDeviceId;
+        public int pciSubSystemId;
+        public byte[] busId = new byte[32];
+    }
+
+    /** {@code nvmlProcessInfo_v2_t}, which the calls {@code _v2} and {@code _v3} both fill. */
+    @Structure.FieldOrder({"pid", "usedGpuMemory", "gpuInstanceId", "computeInstanceId"})
+    final class ProcessInfo extends Structure {
+        public int pid;
+        public long usedGpuMemory;
+        public int gpuInstanceId;
+        public int computeInstanceId;
+
+        ProcessInfo() {}
+
+        ProcessInfo(Pointer memory) {
+            super(memory);
+            read();
+        }
+    }
+}

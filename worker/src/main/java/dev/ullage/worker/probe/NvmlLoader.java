@@ -1,0 +1,97 @@
+package dev.ullage.worker.probe;
+
+import com.sun.jna.Library;
+import com.sun.jna.Native;
+import dev.ullage.worker.probe.ProbeUnavailableException.Reason;
+import java.util.Map;
+import java.util.Optional;
+
+/** Loads NVML and starts it, or says in one sentence why that is not possible. */
+final class NvmlLoader {
+    /** {@code RTLD_LAZY}: not global, so that two NVML libraries in one process do not see each other's symbols. */
+    private static final int OPEN_FLAGS = 1;
+
+    private NvmlLoader() {}
+
+    /** NVML, loaded and initialised. The caller shuts it down. */
+    static NvmlCalls start(String library) throws ProbeUnavailableException {
+        NvmlCalls calls = new NvmlCalls(load(library));
+        NvmlAnswer<Boolean> started = calls.initialise();
+        if (!started.isSuccess()) {
+            throw unavailable(library, started);
+        }
+        return calls;
+    }
+
+    private static NvmlLibrary load(String library) throws ProbeUnavailableException {
+        requireNativeCalls();
+        try {
+            return Native.load(library, NvmlLibrary.class, Map.of(Library.OPTION_OPEN_FLAGS, OPEN_FLAGS));
+        } catch (UnsatisfiedLinkError e) {
+            Optional<String> otherFault = String.valueOf(e.getMessage())
+                    .lines()
+                    .skip(1)
+                    .filter(line -> !line.contains("No such file or directory"))
+                    .filter(line -> !line.contains("not found in resource path"))
+                    .findFirst();
+            if (otherFault.isPresent()) {
+                throw new ProbeUnavailableException(
+                        Reason.LIBRARY_NOT_LOADABLE,
+                        "NVML library '%s' cannot be loaded: %s".formatted(library, otherFault.get()),
+                        e);
+            }
+            throw new ProbeUnavailableException(
+                    Reason.LIBRARY_NOT_FOUND,
+                    ("NVML library '%s' was not found: install the NVIDIA driver, or make the driver's libraries visible"
+                                    + " in this container, or set nvml-library to its path")
+                            .formatted(library),
+                    e);
+        }
+    }
+
+    /** JNA unpacks a library of its own on first use, which fails where temporary files must not be executed. */
+    private static void requireNativeCalls() throws ProbeUnavailableException {
+        try {
+            if (Native.POINTER_SIZE != Long.BYTES) {
+                throw new ProbeUnavailableException(
+                        Reason.NATIVE_CALLS_NOT_POSSIBLE, "NVML needs a 64-bit Java, this one is not");
+            }
+        } catch (UnsatisfiedLinkError | NoClassDefFoundError e) {
+            throw new ProbeUnavailableException(
+                    Reason.NATIVE_CALLS_NOT_POSSIBLE,
+                    "this Java cannot call native libraries, which NVML needs; if its temporary folder is mounted noexec,"
+                            + " set -Djna.tmpdir to a folder that is not",
+                    e);
+        }
+    }
+
+    private static ProbeUnavailableException unavailable(String library, NvmlAnswer<Boolean> started) {
+        return switch (started.outcome()) {
+            case DRIVER_NOT_LOADED ->
+                because(Reason.DRIVER_NOT_LOADED, started, "the NVIDIA kernel module is not loaded; try nvidia-smi");
+            case LIB_RM_VERSION_MISMATCH ->
+                because(
+                        Reason.VERSION_MISMATCH,
+                        started,
+                        "library and kernel module have different versions, as after an update of the driver; restart the"
+                                + " host or reload the module");
+            case NO_PERMISSION ->
+                because(Reason.NO_PERMISSION, started, "this user may not open the driver's files /dev/nvidia*");
+            case LIBRARY_NOT_FOUND ->
+                because(
+                        Reason.LIBRARY_NOT_FOUND,
+                        started,
+                        "a library that NVML needs is missing; reinstall the driver");
+            case FUNCTION_NOT_FOUND ->
+                because(
+                        Reason.LIBRARY_NOT_LOADABLE,
+                        started,
+                        "'" + library + "' is not NVML, or is older than Ullage can use");
+            default -> because(Reason.NVML_FAILED, started, "NVML does not start");
+        };
+    }
+
+    static ProbeUnavailableException because(Reason reason, NvmlAnswer<?> answer, String sentence) {
+        return new ProbeUnavailableException(reason, sentence + " [" + answer.failure() + "]");
+    }
+}

@@ -1,0 +1,95 @@
+package dev.ullage.worker.ranks;
+
+import dev.ullage.worker.ranks.RankMessage.PhaseEntered;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The call connections, each on a thread of its own that blocks on its socket: the thread that reads a call also answers
+ * it. Only its own rank is kept waiting when that rank does not read.
+ */
+final class CallConnections {
+    private static final Logger LOG = LoggerFactory.getLogger(CallConnections.class);
+
+    private final RankGate gate;
+    private final int maxConnections;
+    private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
+
+    CallConnections(RankGate gate, int maxConnections) {
+        this.gate = gate;
+        this.maxConnections = maxConnections;
+    }
+
+    int count() {
+        return open.size();
+    }
+
+    /** Takes over a connection that has said {@code attach}. */
+    void serve(SocketChannel channel, LineBuffer lines, SessionHandle handle) throws IOException {
+        if (open.size() >= maxConnections) {
+            channel.close();
+            return;
+        }
+        open.add(channel);
+        Thread thread = new Thread(() -> run(channel, lines, handle), "rank-call-" + handle.id());
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void run(SocketChannel channel, LineBuffer lines, SessionHandle handle) {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(8 * 1024);
+        try (channel) {
+            write(channel, gate.codec().attached());
+            do {
+                serveLines(channel, lines, handle);
+                buffer.clear();
+                if (channel.read(buffer) < 0) {
+                    return;
+                }
+                lines.add(buffer.flip());
+            } while (!lines.isTooLong());
+        } catch (IOException e) {
+            LOG.debug("session={} reason=\"call connection ended: {}\"", handle.id(), e.getMessage());
+        } catch (BadMessageException e) {
+            LOG.info("session={} refused={} reason=\"{}\"", handle.id(), e.code(), e.getMessage());
+        } finally {
+            open.remove(channel);
+        }
+    }
+
+    private void serveLines(SocketChannel channel, LineBuffer lines, SessionHandle handle)
+            throws IOException, BadMessageException {
+        for (byte[] line = lines.next(); line != null; line = lines.next()) {
+            RankMessage message = gate.codec().parse(line);
+            if (!(message instanceof PhaseEntered entered)) {
+                throw new BadMessageException(
+                        BadMessageException.Code.BAD_MESSAGE, "only phase is understood on a call connection");
+            }
+            if (entered.id().isPresent()) {
+                write(
+                        channel,
+                        handle.answer(
+                                gate.codec(), entered.phase(), entered.id().getAsLong()));
+            }
+            handle.session().tell(new RankSession.Said(entered));
+        }
+    }
+
+    private static void write(SocketChannel channel, byte[] line) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(line);
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
+        }
+    }
+
+    void close() throws IOException {
+        for (SocketChannel channel : open) {
+            channel.close();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package dev.ullage.worker.ranks;
+
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.worker.ranks.BadMessageException.Code;
+import dev.ullage.worker.ranks.ProcessTable.ProcessFacts;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Decides who is let in: the process must exist, belong to the peer's user (root may speak for any), and have a device.
+ * Runs on the socket's threads and keeps no state of its own.
+ */
+final class RankAdmission implements RankGate {
+    private static final String ROOT = "root";
+
+    private final NodeId node;
+    private final ProcessTable processes;
+    private final DeviceChooser chooser;
+    private final Function<DeviceInfo, Optional<MemoryUse>> memory;
+    private final SessionDirectory sessions;
+    private final Consumer<Admitted> onAdmitted;
+    private final RankCodec codec;
+
+    /** Which device a rank is on, or why none. */
+    interface DeviceChooser {
+        DeviceInfo choose(RankMessage.Hello hello) throws BadMessageException;
+    }
+
+    /** A process that was let in, to be given a session. */
+    record Admitted(RankInstance instance, DeviceInfo device, RankSession.Connected connected) {}
+
+    RankAdmission(
+            NodeId node,
+            ProcessTable processes,
+            DeviceChooser chooser,
+            Function<DeviceInfo, Optional<MemoryUse>> memory,
+            SessionDirectory sessions,
+            RankCodec codec,
+            Consumer<Admitted> onAdmitted) {
+        this.node = node;
+        this.processes = processes;
+        this.chooser = chooser;
+        this.memory = memory;
+        this.sessions = sessions;
+        this.codec = codec;
+        this.onAdmitted = onAdmitted;
+    }
+
+    @Override
+    public RankCodec codec() {
+        return codec;
+    }
+
+    @Override
+    public void hello(RankMessage.Hello hello, String peerUser, SessionConnection connection)
+            throws BadMessageException {
+        ProcessFacts process = processes
+                .find(hello.pid())
+                .orElseThrow(() -> new BadMessageException(
+                        Code.NO_SUCH_PROCESS,
+                        "process " + hello.pid() + " of rank " + hello.rank() + " does not exist on this host (a"
+                                + " container must share the worker's pid namespace)"));
+        if (!peerUser.equals(ROOT) && !peerUser.equals(process.user())) {
+            throw new BadMessageException(
+                    Code.NOT_YOURS,
+                    "process " + hello.pid() + " belongs to user " + process.user() + ", the connection to user "
+                            + peerUser);
+        }
+        DeviceInfo device = chooser.choose(hello);
+        RankInstance instance = new RankInstance(hello.rank(), hello.pid(), process.startTicks());
+        Function<SessionHandle, byte[]> welcome = handle -> {
+            connection.bind(handle);
+            return codec.welcome(handle, node, device, memory.apply(device));
+        };
+        onAdmitted.accept(new Admitted(instance, device, new RankSession.Connected(hello, connection, welcome)));
+    }
+
+    @Override
+    public void said(SessionConnection connection, RankMessage message) throws BadMessageException {
+        SessionHandle handle = connection.session();
+        if (handle == null) {
+            throw new BadMessageException(Code.BAD_MESSAGE, "nothing may be said before the welcome");
+        }
+        handle.session().tell(new RankSession.Said(message));
+    }
+
+    @Override
+    public SessionHandle attach(RankMessage.Attach attach) throws BadMessageException {
+        return sessions.find(attach.session(), attach.token())
+                .orElseThrow(() -> new BadMessageException(Code.BAD_MESSAGE, "no such session, or not its token"));
+    }
+
+    @Override
+    public void disconnected(SessionConnection connection) {
+        SessionHandle handle = connection.session();
+        if (handle != null) {
+            handle.session().tell(new RankSession.Disconnected(connection));
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package dev.ullage.worker.ranks;
+
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.worker.probe.DeviceRequest;
+import dev.ullage.worker.probe.DeviceResolution;
+import dev.ullage.worker.probe.DeviceResolution.Refused;
+import dev.ullage.worker.probe.DeviceResolution.Resolved;
+import dev.ullage.worker.probe.DeviceResolver;
+import dev.ullage.worker.ranks.BadMessageException.Code;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Chooses the device of a rank among those of this worker. */
+public final class RankDevices {
+    private static final Logger LOG = LoggerFactory.getLogger(RankDevices.class);
+
+    private final List<DeviceInfo> devices;
+
+    public RankDevices(List<DeviceInfo> devices) {
+        this.devices = List.copyOf(devices);
+    }
+
+    DeviceInfo choose(RankMessage.Hello hello) throws BadMessageException {
+        DeviceRequest request = new DeviceRequest(
+                hello.wish().visibleDevices(),
+                hello.facts().localRank(),
+                hello.wish().device());
+        DeviceResolution resolution = DeviceResolver.resolve(request, devices);
+        resolution.warnings().forEach(warning -> LOG.warn("rank={} reason=\"{}\"", hello.rank(), warning));
+        if (resolution instanceof Resolved resolved) {
+            return resolved.device();
+        }
+        throw new BadMessageException(Code.NO_SUCH_DEVICE, ((Refused) resolution).reason());
+    }
+}

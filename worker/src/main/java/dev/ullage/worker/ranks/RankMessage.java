@@ -1,0 +1,45 @@
+package dev.ullage.worker.ranks;
+
+import dev.ullage.common.model.EnforcedBy;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankFacts;
+import dev.ullage.common.model.RankId;
+import dev.ullage.common.model.RankUse;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** What a rank may say (docs/protocol.md, section 1). */
+sealed interface RankMessage {
+
+    /**
+     * @param pid the process it claims to be; checked against the peer's user
+     * @param inForce the order it has applied, when it was ever given one
+     */
+    record Hello(
+            RankId rank,
+            long pid,
+            RankFacts facts,
+            DeviceWish wish,
+            Optional<InForce> inForce,
+            Optional<MemoryBytes> held)
+            implements RankMessage {}
+
+    /** A limit that a process says is in force. */
+    record InForce(long sequence, MemoryBytes limit) {}
+
+    /** What decides which device a rank is on: {@code CUDA_VISIBLE_DEVICES} and {@code ULLAGE_DEVICE}, as they are. */
+    record DeviceWish(Optional<String> visibleDevices, Optional<String> device) {}
+
+    record Confirm(long sequence, MemoryBytes inForce, Optional<MemoryBytes> held, EnforcedBy enforcedBy)
+            implements RankMessage {}
+
+    record Usage(RankUse use) implements RankMessage {}
+
+    record Bye() implements RankMessage {}
+
+    record Attach(String session, String token) implements RankMessage {}
+
+    /** @param id present when an answer is wanted */
+    record PhaseEntered(Phase phase, OptionalLong step, OptionalLong id) implements RankMessage {}
+}

@@ -1,0 +1,83 @@
+package dev.ullage.worker.ranks;
+
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.NodeId;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.Base64;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Everything of the ranks' side, put together: the socket in front, the sessions behind. */
+public final class RankPort {
+    private static final int TOKEN_BYTES = 18;
+    private static final int CONNECTIONS_PER_RANK = 2;
+
+    private final NodeId node;
+    private final ProcessTable processes;
+    private final Clock clock;
+    private final int maxRanks;
+    private final SessionDirectory directory = new SessionDirectory();
+    private final RankCodec codec = new RankCodec();
+    private final SecureRandom random = new SecureRandom();
+
+    /** @param maxRanks processes served at a time, 1 or more */
+    public RankPort(NodeId node, ProcessTable processes, Clock clock, int maxRanks) {
+        this.node = node;
+        this.processes = processes;
+        this.clock = clock;
+        this.maxRanks = maxRanks;
+    }
+
+    /** The sessions, for the hub's thread; {@code events} brings what sessions say back to it. */
+    public RankSessions sessions(
+            RankSessions.Spawner spawner, RankSessions.UseListener useListener, Consumer<RankSessions.Event> events) {
+        RankSessions.SessionFactory factory = (admitted, keeper) -> RankSession.create(new RankSession.Setup(
+                admitted.instance(),
+                admitted.connected().hello().facts(),
+                keeper,
+                self -> newHandle(admitted.instance().toString(), self),
+                sample ->
+                        events.accept(new RankSessions.Sampled(admitted.device().id(), sample)),
+                codec,
+                clock));
+        return new RankSessions(processes, directory, factory, useListener, spawner, codec, maxRanks);
+    }
+
+    private SessionHandle newHandle(String id, org.apache.pekko.actor.typed.ActorRef<RankSession.Command> session) {
+        byte[] token = new byte[TOKEN_BYTES];
+        random.nextBytes(token);
+        SessionHandle handle =
+                new SessionHandle(id, Base64.getUrlEncoder().withoutPadding().encodeToString(token), session);
+        directory.put(handle);
+        return handle;
+    }
+
+    /**
+     * Opens the socket.
+     *
+     * @param devices chooses a rank's device
+     * @param memory a device's newest totals
+     * @param events takes admitted processes to the hub's thread
+     */
+    public RankServer open(
+            Path socket,
+            RankDevices devices,
+            Function<DeviceInfo, Optional<MemoryUse>> memory,
+            Consumer<RankSessions.Event> events)
+            throws IOException {
+        RankAdmission admission = new RankAdmission(
+                node,
+                processes,
+                devices::choose,
+                memory,
+                directory,
+                codec,
+                admitted -> events.accept(new RankSessions.Admit(admitted)));
+        return RankServer.start(socket, admission, clock, maxRanks * CONNECTIONS_PER_RANK);
+    }
+}

@@ -1,0 +1,184 @@
+package dev.ullage.worker.ranks;
+
+import dev.ullage.common.ledger.Order;
+import dev.ullage.common.model.EnforcedBy;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankFacts;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.RankUse;
+import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.RankSample.Activity;
+import dev.ullage.worker.limits.LimitKeeper;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.PostStop;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One process of a rank, from its first hello until the process is gone; connections come and go in between. All its
+ * state is soft: the rank says it again, and its promises are the keeper's.
+ */
+public final class RankSession extends AbstractBehavior<RankSession.Command> {
+    private static final Duration REPORT_INTERVAL = Duration.ofMillis(200);
+    private static final int REPORT_AT_LEAST_EVERY = 5;
+
+    /** What a session is told. */
+    public sealed interface Command {}
+
+    /** A connection said hello for this process; {@code welcome} makes its first line from the handle. */
+    record Connected(RankMessage.Hello hello, RankChannel channel, Function<SessionHandle, byte[]> welcome)
+            implements Command {}
+
+    /** A connection ended. */
+    record Disconnected(RankChannel channel) implements Command {}
+
+    /** Something the rank said. */
+    record Said(RankMessage message) implements Command {}
+
+    /** The keeper orders new limits. */
+    private record Ordered(Order order) implements Command {}
+
+    private enum Report implements Command {
+        INSTANCE
+    }
+
+    /**
+     * What a session needs.
+     *
+     * @param handle makes the session's handle from its own reference
+     * @param onSample receives what the rank last said, at a bounded rate
+     */
+    record Setup(
+            RankInstance instance,
+            RankFacts facts,
+            ActorRef<LimitKeeper.Command> keeper,
+            Function<ActorRef<Command>, SessionHandle> handle,
+            Consumer<RankSample> onSample,
+            RankCodec codec,
+            Clock clock) {}
+
+    private final Setup setup;
+    private final SessionHandle handle;
+    private final ActorRef<Order> orders;
+    private RankFacts facts;
+    private @Nullable RankChannel channel;
+    private Activity activity = new Activity(Phase.INIT, OptionalLong.empty());
+    private RankUse use = RankUse.UNKNOWN;
+    private EnforcedBy enforcedBy = EnforcedBy.ADVISORY;
+    private Instant lastHeard;
+    private boolean changed = true;
+    private int quietReports;
+
+    private RankSession(ActorContext<Command> context, Setup setup) {
+        super(context);
+        this.setup = setup;
+        this.facts = setup.facts();
+        this.handle = setup.handle().apply(context.getSelf());
+        this.orders = context.messageAdapter(Order.class, Ordered::new);
+        this.lastHeard = setup.clock().instant();
+    }
+
+    static Behavior<Command> create(Setup setup) {
+        return Behaviors.setup(context -> Behaviors.withTimers(timers -> started(context, timers, setup)));
+    }
+
+    private static RankSession started(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup) {
+        timers.startTimerWithFixedDelay(Report.INSTANCE, REPORT_INTERVAL);
+        return new RankSession(context, setup);
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder()
+                .onMessage(Said.class, this::onSaid)
+                .onMessage(Ordered.class, this::onOrdered)
+                .onMessage(Connected.class, this::onConnected)
+                .onMessage(Disconnected.class, this::onDisconnected)
+                .onMessageEquals(Report.INSTANCE, this::onReport)
+                .onSignal(PostStop.class, signal -> onStopped())
+                .build();
+    }
+
+    private Behavior<Command> onConnected(Connected command) {
+        RankChannel old = channel;
+        if (old != null) {
+            old.close();
+        }
+        channel = command.channel();
+        facts = command.hello().facts();
+        command.channel().send(command.welcome().apply(handle));
+        long sequence =
+                command.hello().inForce().map(RankMessage.InForce::sequence).orElse(0L);
+        MemoryBytes limit =
+                command.hello().inForce().map(RankMessage.InForce::limit).orElse(MemoryBytes.ZERO);
+        setup.keeper().tell(new LimitKeeper.Joined(setup.instance(), sequence, limit, orders));
+        return heard();
+    }
+
+    private Behavior<Command> onDisconnected(Disconnected command) {
+        if (command.channel().equals(channel)) {
+            channel = null;
+            changed = true;
+        }
+        return this;
+    }
+
+    private Behavior<Command> onSaid(Said command) {
+        if (command.message() instanceof RankMessage.PhaseEntered entered) {
+            activity = new Activity(entered.phase(), entered.step().isPresent() ? entered.step() : activity.step());
+        } else if (command.message() instanceof RankMessage.Usage usage) {
+            use = usage.use();
+        } else if (command.message() instanceof RankMessage.Confirm confirm) {
+            enforcedBy = confirm.enforcedBy();
+            setup.keeper().tell(new LimitKeeper.Confirmed(setup.instance(), confirm.sequence(), confirm.inForce()));
+        }
+        return heard();
+    }
+
+    private Behavior<Command> heard() {
+        lastHeard = setup.clock().instant();
+        changed = true;
+        return this;
+    }
+
+    private Behavior<Command> onOrdered(Ordered command) {
+        handle.publish(command.order());
+        if (channel != null) {
+            channel.send(setup.codec().limits(command.order()));
+        }
+        return this;
+    }
+
+    private Behavior<Command> onReport() {
+        quietReports++;
+        if (changed || quietReports >= REPORT_AT_LEAST_EVERY) {
+            quietReports = 0;
+            changed = false;
+            setup.onSample().accept(sample());
+        }
+        return this;
+    }
+
+    private RankSample sample() {
+        long age = Duration.between(lastHeard, setup.clock().instant()).toMillis();
+        return new RankSample(setup.instance(), facts, activity, use, enforcedBy, channel != null, Math.max(0, age));
+    }
+
+    private Behavior<Command> onStopped() {
+        Optional.ofNullable(channel).ifPresent(RankChannel::close);
+        return this;
+    }
+}

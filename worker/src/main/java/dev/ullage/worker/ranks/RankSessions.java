@@ -1,0 +1,193 @@
+package dev.ullage.worker.ranks;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.protocol.GrantReport;
+import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.worker.limits.LimitKeeper;
+import dev.ullage.worker.ranks.BadMessageException.Code;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The processes this worker knows: those with a session, and those whose grant survived a restart of the worker and who
+ * have not said hello again yet. Owned by the hub's thread; soft state.
+ */
+public final class RankSessions {
+    private static final Logger LOG = LoggerFactory.getLogger(RankSessions.class);
+
+    /** Something that happened to a rank, passed to the hub's thread. */
+    public sealed interface Event {}
+
+    /** The socket let a process in. */
+    record Admit(RankAdmission.Admitted admitted) implements Event {}
+
+    /** A session says what its rank last said. */
+    record Sampled(DeviceId device, RankSample sample) implements Event {}
+
+    /** What is done about a rank's use of a simulated device; nothing on a real one, which measures by itself. */
+    public interface UseListener {
+        void used(DeviceId device, RankSample sample);
+
+        void gone(long pid);
+    }
+
+    /** How the hub makes and ends actors. */
+    public interface Spawner {
+        ActorRef<RankSession.Command> spawn(Behavior<RankSession.Command> behavior, String name);
+
+        void stop(ActorRef<RankSession.Command> session);
+    }
+
+    /** Makes the behavior of one session. */
+    interface SessionFactory {
+        Behavior<RankSession.Command> create(RankAdmission.Admitted admitted, ActorRef<LimitKeeper.Command> keeper);
+    }
+
+    private record Known(
+            DeviceId device, Optional<ActorRef<RankSession.Command>> session, Optional<RankSample> sample) {}
+
+    private final Map<RankInstance, Known> known = new TreeMap<>();
+    private final Map<DeviceId, ActorRef<LimitKeeper.Command>> keepers = new TreeMap<>();
+    private final ProcessTable processes;
+    private final SessionDirectory directory;
+    private final SessionFactory factory;
+    private final UseListener useListener;
+    private final Spawner spawner;
+    private final RankCodec codec;
+    private final int maxRanks;
+    private long spawned;
+
+    RankSessions(
+            ProcessTable processes,
+            SessionDirectory directory,
+            SessionFactory factory,
+            UseListener useListener,
+            Spawner spawner,
+            RankCodec codec,
+            int maxRanks) {
+        this.processes = processes;
+        this.directory = directory;
+        this.factory = factory;
+        this.useListener = useListener;
+        this.spawner = spawner;
+        this.codec = codec;
+        this.maxRanks = maxRanks;
+    }
+
+    /** Called once, with the keepers of this worker's devices. */
+    public void start(Map<DeviceId, ActorRef<LimitKeeper.Command>> deviceKeepers) {
+        keepers.putAll(deviceKeepers);
+    }
+
+    /** A grant that no session stands for was replayed from the ledger: its process is watched from now on. */
+    public void onReport(LimitsReported report) {
+        for (GrantReport grant : report.ledger().grants()) {
+            known.putIfAbsent(grant.instance(), new Known(report.device(), Optional.empty(), Optional.empty()));
+        }
+    }
+
+    public void on(Event event) {
+        if (event instanceof Admit admit) {
+            admit(admit.admitted());
+        } else if (event instanceof Sampled sampled) {
+            RankInstance instance = sampled.sample().instance();
+            known.computeIfPresent(
+                    instance, (key, old) -> new Known(old.device(), old.session(), Optional.of(sampled.sample())));
+            if (known.containsKey(instance)) {
+                useListener.used(sampled.device(), sampled.sample());
+            }
+        }
+    }
+
+    private void admit(RankAdmission.Admitted admitted) {
+        RankInstance instance = admitted.instance();
+        ActorRef<LimitKeeper.Command> keeper = keepers.get(admitted.device().id());
+        Known old = known.get(instance);
+        if (old == null && known.size() >= maxRanks) {
+            refuse(admitted, Code.TOO_MANY_RANKS, "this worker serves at most " + maxRanks + " ranks");
+            return;
+        }
+        if (keeper == null
+                || (old != null && !old.device().equals(admitted.device().id()))) {
+            refuse(
+                    admitted,
+                    Code.NO_SUCH_DEVICE,
+                    "rank " + instance + " is already on device " + (old == null ? "?" : old.device()));
+            return;
+        }
+        ActorRef<RankSession.Command> session = Optional.ofNullable(old)
+                .flatMap(Known::session)
+                .orElseGet(() -> spawner.spawn(factory.create(admitted, keeper), "rank-" + spawned++));
+        known.put(
+                instance,
+                new Known(
+                        admitted.device().id(),
+                        Optional.of(session),
+                        Optional.ofNullable(old).flatMap(Known::sample)));
+        if (old == null || old.session().isEmpty()) {
+            LOG.info(
+                    "device={} rank={} reason=\"registered\"", admitted.device().id(), instance);
+        }
+        session.tell(admitted.connected());
+    }
+
+    private void refuse(RankAdmission.Admitted admitted, Code code, String message) {
+        LOG.warn("rank={} refused={} reason=\"{}\"", admitted.instance(), code, message);
+        admitted.connected().channel().send(codec.error(new BadMessageException(code, message)));
+        admitted.connected().channel().close();
+    }
+
+    /** Ends the sessions of processes that are gone, frees their grants, and returns who they were. */
+    public List<RankInstance> removeGone() {
+        List<RankInstance> gone = new ArrayList<>();
+        for (RankInstance instance : known.keySet()) {
+            boolean alive = processes
+                    .find(instance.pid())
+                    .map(facts -> facts.startTicks() == instance.startTicks())
+                    .orElse(false);
+            if (!alive) {
+                gone.add(instance);
+            }
+        }
+        gone.forEach(this::remove);
+        return gone;
+    }
+
+    private void remove(RankInstance instance) {
+        Known removed = known.remove(instance);
+        if (removed == null) {
+            return;
+        }
+        removed.session().ifPresent(spawner::stop);
+        directory.remove(instance.toString());
+        useListener.gone(instance.pid());
+        ActorRef<LimitKeeper.Command> keeper = keepers.get(removed.device());
+        if (keeper != null) {
+            keeper.tell(new LimitKeeper.Left(instance));
+        }
+    }
+
+    /** The pids of all ranks known here, on any device. */
+    public Set<Long> pids() {
+        return known.keySet().stream().map(RankInstance::pid).collect(Collectors.toSet());
+    }
+
+    /** What the ranks on a device last said of themselves. */
+    public List<RankSample> samplesOn(DeviceId device) {
+        return known.values().stream()
+                .filter(rank -> rank.device().equals(device))
+                .flatMap(rank -> rank.sample().stream())
+                .toList();
+    }
+}

@@ -1,0 +1,111 @@
+package dev.ullage.worker.probe;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * A {@code libnvidia-ml.so.1} that is compiled from {@code src/test/c/fake_nvml.c} and answers from a script; the script's
+ * keys are explained there. Compiled anew for each test, so that no library is loaded twice.
+ */
+final class FakeNvml {
+    static final Path SOURCE = Path.of("src/test/c/fake_nvml.c");
+    private final Path library;
+    private final Map<String, String> script = new TreeMap<>();
+
+    private FakeNvml(Path library) {
+        this.library = library;
+    }
+
+    /** Skips the test, with the reason, on a machine without a C compiler. */
+    static FakeNvml compile(Path folder, String... flags) {
+        assumeTrue(hasCompiler(), "skipped: there is no gcc to compile the fake NVML library with");
+        Path library = folder.resolve("libnvidia-ml.so.1").toAbsolutePath();
+        List<String> command = new ArrayList<>(List.of("gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared"));
+        command.addAll(List.of("-fPIC", "-Wl,-Bsymbolic", "-o", library.toString(), SOURCE.toString(), "-ldl"));
+        command.addAll(List.of(flags));
+        String output = run(command);
+        if (!Files.exists(library)) {
+            throw new AssertionError("the fake NVML library does not compile: " + output);
+        }
+        return new FakeNvml(library);
+    }
+
+    private static boolean hasCompiler() {
+        try {
+            run(List.of("gcc", "--version"));
+            return true;
+        } catch (UncheckedIOException e) {
+            System.err.println("no gcc, so tests against the fake NVML library are skipped: " + e.getMessage());
+            return false;
+        }
+    }
+
+    private static String run(List<String> command) {
+        try {
+            Process process =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            process.waitFor();
+            return output;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    FakeNvml with(String key, Object value) {
+        script.put(key, value.toString());
+        List<String> lines = script.entrySet().stream()
+                .map(entry -> entry.getKey() + "=" + entry.getValue())
+                .toList();
+        try {
+            Files.write(Path.of(library + ".script"), lines);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return this;
+    }
+
+    /** A healthy idle device: {@code GPU-<index>0000000-...}, an A10 with the memory of case C05. */
+    FakeNvml withDevice(int index) {
+        String device = "device." + index + ".";
+        return with(device + "uuid", uuid(index))
+                .with(device + "name", "NVIDIA A10")
+                .with(device + "pci", "00000000:0" + index + ":00.0")
+                .with(device + "memory", "24146608128,541917184,0,23604690944");
+    }
+
+    /** So many healthy devices. */
+    FakeNvml withDevices(int count) {
+        for (int index = 0; index < count; index++) {
+            withDevice(index);
+        }
+        return with("count", count).with("driver", "550.54.15");
+    }
+
+    static String uuid(int index) {
+        return "GPU-%d0000000-1111-4000-8000-000000000000".formatted(index);
+    }
+
+    String path() {
+        return library.toString();
+    }
+
+    /** How often the C function was called. */
+    long calls(String function) throws IOException {
+        return Files.readAllLines(Path.of(library + ".calls")).stream()
+                .filter(function::equals)
+                .count();
+    }
+}

@@ -1,0 +1,36 @@
+package dev.ullage.worker.probe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceReading;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.MemoryBytes;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What holds for every real device. Skipped, with the printed reason, on a machine without one. */
+@Tag("gpu")
+class NvmlProbeGpuTest {
+    @Test
+    void everyRealDeviceIsReadToTheByte() {
+        try (NvmlProbe probe = NvmlProbe.open(NvmlProbe.DEFAULT_LIBRARY)) {
+            assertThat(probe.devices().size() + probe.problems().size()).isPositive();
+            for (DeviceInfo device : probe.devices()) {
+                DeviceReading reading = probe.read(device.id());
+                assertThat(reading.memory().isPresent() || !reading.problems().isEmpty())
+                        .isTrue();
+                reading.memory().ifPresent(NvmlProbeGpuTest::addsUp);
+            }
+        } catch (ProbeUnavailableException e) {
+            System.err.println("no GPU test here: " + e.getMessage());
+            abort(e.getMessage());
+        }
+    }
+
+    private static void addsUp(MemoryUse memory) {
+        MemoryBytes reserved = memory.reserved().orElse(MemoryBytes.ZERO);
+        assertThat(memory.used().plus(memory.free()).plus(reserved)).isEqualTo(memory.total());
+    }
+}
