@@ -167,8 +167,21 @@ forget_python_results() {
     rm -f "$ROOT/target/python-tests.json"
 }
 
+# PYTHON if set; else the python3 on the PATH, or the system's where only that one has torch.
+find_python() {
+    local has_torch="import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)" candidate
+    for candidate in ${PYTHON:-python3 /usr/bin/python3}; do
+        if "$candidate" -c "$has_torch" 2>/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+    echo "${PYTHON:-python3}"
+}
+
 run_python_tests() {
-    local python=${PYTHON:-python3}
+    local python
+    python=$(find_python)
     command -v "$python" >/dev/null 2>&1 ||
         fail "no Python found ($python). The rank client's tests need Python 3.9 or newer."
     if [ ! -d "$ROOT/python/tests" ]; then
@@ -176,6 +189,7 @@ run_python_tests() {
         return 0
     fi
     mkdir -p "$ROOT/target"
+    echo "with $python ($("$python" --version 2>&1))"
     (cd "$ROOT" && exec "$python" dev/checks/run_python_tests.py target/python-tests.json 9>&-)
 }
 

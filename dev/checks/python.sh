@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of the rank client, with the python3 on the PATH or the one that PYTHON names.
+# The tests of the rank client, with the Python that PYTHON names, else with one that has torch if there is one.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 . "$ROOT/dev/checks/lib.sh"

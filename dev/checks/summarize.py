@@ -8,10 +8,18 @@ permission to make network namespaces); every other reason is one that installin
 import glob
 import json
 import os
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
 MACHINE = "machine:"
+
+
+def reason_of(skipped):
+    """The reason of a skipped test; surefire writes it as an exception, with its type and its stack."""
+    text = (skipped.get("message") or skipped.text or "").strip()
+    first_line = text.splitlines()[0] if text else ""
+    return re.sub(r"^(Assumption failed: |[\w.$]+(Exception|Error): )+", "", first_line) or "no reason given"
 
 
 class Totals:
@@ -30,7 +38,7 @@ class Totals:
             name = "%s.%s" % (case.get("classname", "?").rsplit(".", 1)[-1], case.get("name") or "(class)")
             skipped = case.find("skipped")
             if skipped is not None:
-                self.skipped[name] = skipped.get("message") or (skipped.text or "no reason given").strip()
+                self.skipped[name] = reason_of(skipped)
             elif case.find("failure") is not None or case.find("error") is not None:
                 self.failed.append(name)
             else:

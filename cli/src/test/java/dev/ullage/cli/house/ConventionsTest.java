@@ -26,6 +26,7 @@ final class ConventionsTest {
     private static final Pattern UNNUMBERED_TASK = Pattern.compile("\\b(?:TO" + "DO|FIX" + "ME|X" + "XX)\\b(?!.*#\\d)");
     private static final Pattern BANNED_NAME =
             Pattern.compile("(?i:quo" + "ta)|\\b(?:[a-z]*[Cc]a" + "p|[a-z_]+_ca" + "p)\\b");
+    private static final Pattern ONLY_TEXT = Pattern.compile("^\\s*(?:\\+ |\\()?\"[^\"]*\"[,;)+ ]*$");
     private static final Pattern AUTHOR_TAG = Pattern.compile("^\\s*\\*\\s*@auth" + "or\\b");
 
     @Test
@@ -38,9 +39,11 @@ final class ConventionsTest {
                 .isEmpty();
     }
 
+    // A line that is one text only may be longer: a message is in one piece, so that it can be searched for.
     @Test
     void linesAreShort() {
-        assertThat(linesOf(".java", ".py", ".sh", ".conf").filter(line -> line.length() > MAX_LINE_LENGTH))
+        assertThat(linesOf(".java", ".py", ".sh", ".conf")
+                        .filter(line -> line.length() > MAX_LINE_LENGTH && !line.matches(ONLY_TEXT)))
                 .as("lines of more than %d characters", MAX_LINE_LENGTH)
                 .isEmpty();
     }
