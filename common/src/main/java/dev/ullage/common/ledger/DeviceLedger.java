@@ -28,10 +28,10 @@ import java.util.function.UnaryOperator;
  * hard: it is replayed from the ledger file after a crash.
  *
  * <p>Invariant: {@code sum(ceiling) <= budget in force}. Ordering a shrink lowers a rank's target and leaves its
- * ceiling; only the rank's confirmation of the latest sequence lowers the ceiling. A grow raises the ceiling at once, so
- * it is admitted only into room that no ceiling claims. Terms (capacity, reserve, foreign memory) that would make the
- * budget smaller than the ceilings are <em>wanted</em> first and come in force when the ceilings fit; until then only
- * shrinks are admitted.
+ * ceiling; only the rank's confirmation of the latest sequence lowers the ceiling. A grow raises the ceiling at once,
+ * so it is admitted only into room that no ceiling claims. Terms (capacity, reserve, foreign memory) that would make
+ * the budget smaller than the ceilings are <em>wanted</em> first and come in force when the ceilings fit; until then
+ * only shrinks are admitted.
  */
 public final class DeviceLedger {
     private final DeviceId device;

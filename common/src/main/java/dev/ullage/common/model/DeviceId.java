@@ -1,7 +1,7 @@
 package dev.ullage.common.model;
 
 /**
- * A device's UUID as the driver gives it ({@code GPU-...}, {@code MIG-...}) or as a simulation makes it. Never an index.
+ * A device's UUID as the driver gives it ({@code GPU-...}, {@code MIG-...}) or as a simulation makes it. No index.
  *
  * @param value not blank, at most {@value #MAX_LENGTH} characters, none of them a control character
  */

@@ -9,9 +9,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads amounts of memory as people write them. A bare letter and an {@code iB} unit are binary ({@code G = GiB = 2^30}),
- * a {@code B} unit is decimal ({@code GB = 10^9}); upper and lower case are the same. A fraction is exact and rounds
- * down to whole bytes; it needs a unit, because {@code 0.8} alone is a share and not an amount.
+ * Reads amounts of memory as people write them. A bare letter and an {@code iB} unit are binary ({@code G = GiB =
+ * 2^30}), a {@code B} unit is decimal ({@code GB = 10^9}); upper and lower case are the same. A fraction is exact and
+ * rounds down to whole bytes; it needs a unit, because {@code 0.8} alone is a share and not an amount.
  */
 public final class MemorySizes {
     /** What is accepted, for messages and for help texts. */
@@ -38,7 +38,9 @@ public final class MemorySizes {
 
     private MemorySizes() {}
 
-    /** The amount that {@code text} names; throws {@link IllegalArgumentException} with value, rule and accepted forms. */
+    /**
+     * The amount that {@code text} names; throws {@link IllegalArgumentException} with value, rule and accepted forms.
+     */
     public static MemoryBytes parse(String text) {
         Matcher matcher = FORM.matcher(text.strip());
         if (!matcher.matches()) {

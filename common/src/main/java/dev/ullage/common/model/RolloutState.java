@@ -1,6 +1,6 @@
 package dev.ullage.common.model;
 
-/** How far a device has come on the way from a plan to limits in force. Transitions: docs/architecture.md, "Rollout". */
+/** How far a device has come on the way from a plan to limits in force. See docs/architecture.md, "Rollout". */
 public enum RolloutState {
     /** A plan exists that its worker has not been sent. */
     PENDING,

@@ -18,7 +18,9 @@ public final class Shares {
 
     private Shares() {}
 
-    /** The share that {@code text} names; throws {@link IllegalArgumentException} with value, rule and accepted forms. */
+    /**
+     * The share that {@code text} names; throws {@link IllegalArgumentException} with value, rule and accepted forms.
+     */
     public static Share parse(String text) {
         Matcher matcher = FORM.matcher(text.strip());
         if (!matcher.matches()) {

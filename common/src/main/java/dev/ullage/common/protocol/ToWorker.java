@@ -34,8 +34,6 @@ public sealed interface ToWorker extends WireMessage {
         }
     }
 
-    /**
-     * @param share the part of its fair limit the operator left it, kept by the ledger for the next coordinator
-     */
+    /** @param share the part of its fair limit the operator left it, kept by the ledger for the next coordinator */
     record RankLimit(RankInstance instance, PhaseLimits limits, Share share) {}
 }

@@ -1,0 +1,199 @@
+package dev.ullage.common.protocol;
+
+import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceKind;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.EnforcedBy;
+import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.RankFacts;
+import dev.ullage.common.model.RankId;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.RankUse;
+import dev.ullage.common.model.RolloutState;
+import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
+import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.SetReserve;
+import dev.ullage.common.protocol.ToCoordinator.SetShare;
+import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
+import dev.ullage.common.protocol.ToOperator.Accepted;
+import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.Refused;
+import dev.ullage.common.protocol.ToOperator.RolloutStatus;
+import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import dev.ullage.common.protocol.ToWorker.DesireLimits;
+import dev.ullage.common.protocol.ToWorker.LearnFrom;
+import dev.ullage.common.protocol.ToWorker.RankLimit;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.apache.pekko.actor.typed.ActorRef;
+
+/** Two samples of each message: {@code full} has every part, {@code sparse} only what cannot be left out. */
+final class WireSamples {
+    private static final NodeId NODE = new NodeId("host-a");
+    private static final DeviceId DEVICE = new DeviceId("GPU-5a7c1e2d-0000-4000-8000-0123456789ab");
+    private static final CoordinatorToken TOKEN = new CoordinatorToken(7, "c0ffee");
+    private static final CoordinatorToken OLDER = new CoordinatorToken(6, "decade");
+    private static final RankInstance RANK = new RankInstance(new RankId(new JobId("bert-large"), 3), 4242, 998_877);
+    private static final PhaseLimits LIMITS = new PhaseLimits(
+            MemoryBytes.ofGibibytes(10),
+            MemoryBytes.ofGibibytes(12),
+            MemoryBytes.ofGibibytes(14),
+            MemoryBytes.ofGibibytes(16),
+            MemoryBytes.ofGibibytes(18),
+            MemoryBytes.ofGibibytes(20),
+            MemoryBytes.ofGibibytes(22));
+    private static final DeviceInfo INFO =
+            new DeviceInfo(DEVICE, 1, "NVIDIA H100 80GB HBM3", DeviceKind.DISCRETE, Optional.of("00000000:3B:00.0"));
+    private static final DeviceInfo SPARSE_INFO =
+            new DeviceInfo(DEVICE, 0, "simulated", DeviceKind.SIMULATED, Optional.empty());
+
+    private final ActorRef<ToCoordinator> coordinator;
+    private final ActorRef<ToWorker> worker;
+    private final ActorRef<ToOperator> operator;
+
+    WireSamples(ActorRef<ToCoordinator> coordinator, ActorRef<ToWorker> worker, ActorRef<ToOperator> operator) {
+        this.coordinator = coordinator;
+        this.worker = worker;
+        this.operator = operator;
+    }
+
+    List<WireMessage> full() {
+        return List.of(
+                new WorkerAnnounced(NODE, Protocol.VERSION, Optional.of(TOKEN), List.of(INFO), worker),
+                new DeviceSampled(
+                        NODE,
+                        DEVICE,
+                        120,
+                        Optional.of(memoryUse()),
+                        Optional.of(MemoryBytes.ofMebibytes(512)),
+                        List.of(rankSample()),
+                        List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known")),
+                new LimitsReported(NODE, DEVICE, Optional.of(TOKEN), 12, ledgerReport()),
+                new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
+                new StatusQuery(operator),
+                new SetReserve(Optional.of(DEVICE), Share.ofPercent(30), operator),
+                new SetShare(new JobId("bert-large"), OptionalInt.of(3), Share.ofPercent(50), operator),
+                new LearnFrom(TOKEN, coordinator),
+                new DesireLimits(
+                        TOKEN,
+                        12,
+                        DEVICE,
+                        Share.ofPercent(20),
+                        List.of(new RankLimit(RANK, LIMITS, Share.ofPercent(50))),
+                        coordinator),
+                new ClusterStatus(
+                        new NodeId("host-c"),
+                        Optional.of(TOKEN),
+                        "ACTIVE",
+                        List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()))),
+                        List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined"))),
+                new Accepted("reserve of all devices: 30%"),
+                new Refused("no job named bert-larg; known: bert-large"));
+    }
+
+    List<WireMessage> sparse() {
+        return List.of(
+                new WorkerAnnounced(NODE, Protocol.VERSION, Optional.empty(), List.of(), worker),
+                new DeviceSampled(NODE, DEVICE, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
+                new LimitsReported(NODE, DEVICE, Optional.empty(), 0, sparseLedgerReport()),
+                new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
+                new StatusQuery(operator),
+                new SetReserve(Optional.empty(), Share.NONE, operator),
+                new SetShare(new JobId("bert-large"), OptionalInt.empty(), Share.ALL, operator),
+                new LearnFrom(TOKEN, coordinator),
+                new DesireLimits(TOKEN, 1, DEVICE, Share.NONE, List.of(), coordinator),
+                new ClusterStatus(
+                        NODE,
+                        Optional.empty(),
+                        "CLAIMING",
+                        List.of(new NodeStatus(NODE, 0, List.of(sparseDeviceStatus()))),
+                        List.of()),
+                new Accepted(""),
+                new Refused(""));
+    }
+
+    private static MemoryUse memoryUse() {
+        return new MemoryUse(
+                MemoryBytes.ofGibibytes(80),
+                Optional.of(MemoryBytes.ofGibibytes(1)),
+                MemoryBytes.ofGibibytes(30),
+                MemoryBytes.ofGibibytes(49));
+    }
+
+    private static RankSample rankSample() {
+        RankFacts facts = new RankFacts(
+                8, 3, "torchrun", 1, Optional.of("torch 2.10.0"), List.of(EnforcedBy.TORCH, EnforcedBy.HAMI_CORE));
+        RankUse use = new RankUse(
+                Optional.of(MemoryBytes.of(1)),
+                Optional.of(MemoryBytes.of(2)),
+                Optional.of(MemoryBytes.of(3)),
+                Optional.of(MemoryBytes.of(4)),
+                5);
+        return new RankSample(
+                RANK,
+                facts,
+                new RankSample.Activity(Phase.BACKWARD, OptionalLong.of(17)),
+                use,
+                EnforcedBy.TORCH,
+                true,
+                40);
+    }
+
+    private static RankSample sparseRankSample() {
+        return new RankSample(
+                RANK,
+                new RankFacts(1, 0, "none", 0, Optional.empty(), List.of()),
+                new RankSample.Activity(Phase.INIT, OptionalLong.empty()),
+                RankUse.UNKNOWN,
+                EnforcedBy.ADVISORY,
+                false,
+                0);
+    }
+
+    private static LedgerReport ledgerReport() {
+        BudgetTerms wanted =
+                new BudgetTerms(MemoryBytes.ofGibibytes(79), Share.ofPercent(30), MemoryBytes.ofMebibytes(512));
+        GrantReport grant =
+                new GrantReport(RANK, Share.ofPercent(50), Optional.of(LIMITS), 42, 41, MemoryBytes.ofGibibytes(64));
+        KeeperCounts counts = new KeeperCounts(42, 1, 41, 2, MemoryBytes.ofGibibytes(64), 0);
+        return new LedgerReport(wanted, wanted.withReserve(Share.ofPercent(20)), true, List.of(grant), counts);
+    }
+
+    private static LedgerReport sparseLedgerReport() {
+        BudgetTerms terms = new BudgetTerms(MemoryBytes.ofGibibytes(80), Share.NONE, MemoryBytes.ZERO);
+        GrantReport grant = new GrantReport(RANK, Share.ALL, Optional.empty(), 0, 0, MemoryBytes.ZERO);
+        return new LedgerReport(terms, terms, false, List.of(grant), KeeperCounts.NONE);
+    }
+
+    private static DeviceStatus deviceStatus() {
+        SampleStatus sample = new SampleStatus(
+                120,
+                Optional.of(memoryUse()),
+                Optional.of(MemoryBytes.ofMebibytes(512)),
+                List.of(rankSample()),
+                List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known"));
+        return new DeviceStatus(
+                INFO, Optional.of(sample), Optional.of(ledgerReport()), Optional.of(RolloutState.SHRINKING));
+    }
+
+    private static DeviceStatus sparseDeviceStatus() {
+        SampleStatus sample =
+                new SampleStatus(0, Optional.empty(), Optional.empty(), List.of(sparseRankSample()), List.of());
+        return new DeviceStatus(SPARSE_INFO, Optional.of(sample), Optional.empty(), Optional.empty());
+    }
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The jars of this checkout are equal, byte for byte, to those built from a copy of its sources elsewhere.
+set -euo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+. "$ROOT/dev/checks/lib.sh"
+
+begin repro "two builds of the same sources give equal jars"
+ensure_distribution
+copy="$ROOT/target/repro"
+rm -rf "$copy"
+mkdir -p "$copy"
+# Sources only, committed or not; a file deleted but not yet committed is left out.
+(cd "$ROOT" && git ls-files -z --cached --others --exclude-standard |
+    while IFS= read -r -d '' file; do [ ! -f "$file" ] || printf '%s\0' "$file"; done |
+    tar -c --null -T - -f -) | tar -x -C "$copy" -f -
+(cd "$copy" && exec mvn -B -ntp -q -DskipTests -Dullage.skipTestCompile=true package </dev/null)
+
+different=0
+compared=0
+for jar in "$copy"/*/target/ullage-*.jar; do
+    case $jar in *-tests.jar) continue ;; esac
+    path=${jar#"$copy"/}
+    compared=$((compared + 1))
+    if cmp -s "$jar" "$ROOT/$path"; then
+        echo "equal      $path"
+    else
+        echo "DIFFERENT  $path"
+        different=$((different + 1))
+    fi
+done
+[ "$compared" -gt 0 ] || fail "the build made no jars"
+[ "$different" -eq 0 ] ||
+    fail "$different of $compared jars differ. Stale classes in target/ can cause this: try again after mvn clean."
+rm -rf "$copy"
