@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The settings as Pekko's configuration. What does not depend on them is in {@code *-system.conf} beside this class. */
+/**
+ * The settings as Pekko's configuration. What does not depend on them is in {@code *-system.conf} beside this class.
+ */
 public final class ClusterConfig {
     /** Name of the cluster's ActorSystem; the same on all nodes, it is part of their addresses. */
     public static final String SYSTEM_NAME = "ullage";

@@ -15,8 +15,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Reads values one by one and collects what is wrong with them. A broken value reads as its default, so that reading can
- * go on; the caller asks for {@link #problems()} before it believes anything.
+ * Reads values one by one and collects what is wrong with them. A broken value reads as its default, so that reading
+ * can go on; the caller asks for {@link #problems()} before it believes anything.
  */
 final class SettingsReader {
     private static final int MAX_SHOWN_LENGTH = 80;
@@ -34,7 +34,9 @@ final class SettingsReader {
         return List.copyOf(problems);
     }
 
-    /** The value of {@code key}; {@code parser} throws {@link IllegalArgumentException} with the rule that is broken. */
+    /**
+     * The value of {@code key}; {@code parser} throws {@link IllegalArgumentException} with the rule that is broken.
+     */
     <T> T value(String key, Function<String, T> parser) {
         return read(key, value -> parser.apply(single(value)));
     }

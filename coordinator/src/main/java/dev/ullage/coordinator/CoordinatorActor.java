@@ -60,8 +60,8 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.slf4j.Logger;
 
 /**
- * Sees the cluster and tells every device's ledger which limits to work towards. Runs as a cluster singleton, and may for
- * a while run twice: tokens make the workers obey one, and the ledgers keep every device within its budget whatever
+ * Sees the cluster and tells every device's ledger which limits to work towards. Runs as a cluster singleton, and may
+ * for a while run twice: tokens make the workers obey one, and the ledgers keep every device within its budget whatever
  * either of them says.
  *
  * <p>All of its state is soft and owned by this actor's thread: the workers say it again. Messages only change what is
@@ -125,7 +125,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
      * Stops at a failure like any actor: whoever runs it restarts it, and it starts from nothing.
      *
      * @param uids gives each start of the actor an id that no other coordinator has
-     * @param clock of this process alone; only differences of its readings matter, so one that is never set back is best
+     * @param clock of this process alone; only differences of its readings matter, so one that is never set back is
+     *     best
      */
     public static Behavior<ToCoordinator> create(
             CoordinatorSettings settings, LimitSettings limits, NodeId node, Supplier<String> uids, Clock clock) {

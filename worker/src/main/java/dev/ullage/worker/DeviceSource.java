@@ -62,7 +62,10 @@ public final class DeviceSource {
         return new Devices(probe, new Charging(probe));
     }
 
-    /** Where the workers of this host exclude each other: the setting, else the system's lock folder, else the temporary one. */
+    /**
+     * Where the workers of this host exclude each other: the setting, else the system's lock folder, else the temporary
+     * one.
+     */
     public static Path lockDir(WorkerSettings.Devices settings) {
         Path system = Path.of("/run/lock");
         return settings.lockDir()

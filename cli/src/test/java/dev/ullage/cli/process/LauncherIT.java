@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Real ranks under real launchers: they appear as what they are, get a limit each, have it changed while they train, and
- * leave nothing behind.
+ * Real ranks under real launchers: they appear as what they are, get a limit each, have it changed while they train,
+ * and leave nothing behind.
  */
 class LauncherIT {
     private static final Duration JOIN_WITHIN = Duration.ofSeconds(90);

@@ -37,7 +37,9 @@ public record Grant(
         return new Grant(instance, share, target, sequence, newConfirmed, newCeiling);
     }
 
-    /** What it was ordered no longer says what it holds: the target is gone until the next order, which any plan brings. */
+    /**
+     * What it was ordered no longer says what it holds: the target is gone until the next order, which any plan brings.
+     */
     Grant adopted(long newSequence, MemoryBytes newCeiling) {
         return new Grant(instance, share, Optional.empty(), newSequence, confirmedSequence, newCeiling);
     }

@@ -49,7 +49,9 @@ import org.apache.pekko.http.scaladsl.model.EntityStreamSizeException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The routes, and nothing that has to be started. Whoever is not the coordinator asks it through {@code coordinator}. */
+/**
+ * The routes, and nothing that has to be started. Whoever is not the coordinator asks it through {@code coordinator}.
+ */
 final class ApiRoutes extends AllDirectives {
     static final int MAX_BODY_BYTES = 16 * 1024;
     static final Duration ANSWER_WITHIN = Duration.ofSeconds(2);

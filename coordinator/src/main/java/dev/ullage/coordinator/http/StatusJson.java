@@ -31,7 +31,8 @@ import java.util.TreeSet;
 
 /**
  * The status as JSON for people's scripts. Pure. Bytes are whole numbers, the unit is in a field's name; what is not
- * known is {@code null}, never 0 and never left out. Fields are added, not changed, while {@code schema} stays the same.
+ * known is {@code null}, never 0 and never left out. Fields are added, not changed, while {@code schema} stays the
+ * same.
  */
 public final class StatusJson {
     public static final int SCHEMA = 1;

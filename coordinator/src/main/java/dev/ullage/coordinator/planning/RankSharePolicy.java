@@ -7,9 +7,9 @@ import dev.ullage.coordinator.planning.Shares.RankShare;
 import java.util.List;
 
 /**
- * Every rank on a device gets the same part of it:
- * {@code limit = min(floor(floor(allocatable x (1 - reserve)) / n), floor(budget / n)) x operator's share}, with n the
- * rank processes on the device. What an operator takes from one rank is not given to the others.
+ * Every rank on a device gets the same part of it: {@code limit = min(floor(floor(allocatable x (1 - reserve)) / n),
+ * floor(budget / n)) x operator's share}, with n the rank processes on the device. What an operator takes from one rank
+ * is not given to the others.
  */
 public final class RankSharePolicy implements LimitPolicy {
 

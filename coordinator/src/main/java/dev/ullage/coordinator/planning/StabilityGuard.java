@@ -12,8 +12,8 @@ import java.util.Optional;
  * Against flapping: a plan that moves every limit by less than the dead band is not carried out.
  *
  * <p>It never holds back what somebody asked for (another set of ranks, a rank without a limit, another reserve or
- * share), nor a shrink without which the targets would not fit the budget, nor a plan that takes charge of ranks that an
- * earlier coordinator left unsettled: without one nobody would see that they stall.
+ * share), nor a shrink without which the targets would not fit the budget, nor a plan that takes charge of ranks that
+ * an earlier coordinator left unsettled: without one nobody would see that they stall.
  */
 public record StabilityGuard(Share deadBand) implements PlanGuard {
 
