@@ -1,6 +1,5 @@
 package dev.ullage.config;
 
-import static dev.ullage.config.ValueParsers.duration;
 import static dev.ullage.config.ValueParsers.wholeNumber;
 
 import com.typesafe.config.Config;
@@ -24,8 +23,10 @@ import java.util.function.Function;
  */
 public final class SettingsLoader {
     private static final String ROOT = "ullage";
-    private static final Function<String, Duration> PACE = duration(Duration.ofMillis(10), Duration.ofMinutes(1));
-    private static final Function<String, Duration> PATIENCE = duration(Duration.ofMillis(10), Duration.ofHours(24));
+    private static final Function<String, Duration> PACE =
+            Durations.parser(Duration.ofMillis(10), Duration.ofMinutes(1));
+    private static final Function<String, Duration> PATIENCE =
+            Durations.parser(Duration.ofMillis(10), Duration.ofHours(24));
     private static final int MAX_PORT = 65_535;
     private static final int MAX_RANKS = 100_000;
 
@@ -131,7 +132,7 @@ public final class SettingsLoader {
                 "ullage.cluster.failover.acceptable-heartbeat-pause",
                 () -> failover.acceptableHeartbeatPause().compareTo(failover.heartbeatInterval()) > 0,
                 () -> "must be longer than ullage.cluster.failover.heartbeat-interval ("
-                        + ValueParsers.show(failover.heartbeatInterval()) + ")");
+                        + Durations.show(failover.heartbeatInterval()) + ")");
         return new ClusterSettings(
                 reader.value("ullage.cluster.transport", ValueParsers.oneOf(Transport.class, Transport::label)),
                 reader.value("ullage.cluster.host", ValueParsers::reachableHost),
@@ -166,8 +167,7 @@ public final class SettingsLoader {
         reader.require(
                 "ullage.coordinator.forget-after",
                 () -> forgetAfter.compareTo(staleAfter) >= 0,
-                () -> "must not be shorter than ullage.coordinator.stale-after (" + ValueParsers.show(staleAfter)
-                        + ")");
+                () -> "must not be shorter than ullage.coordinator.stale-after (" + Durations.show(staleAfter) + ")");
         return new CoordinatorSettings(
                 reader.value("ullage.coordinator.tick", PACE),
                 reader.value("ullage.coordinator.claim-for", PACE),

@@ -6,37 +6,20 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.model.Shares;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.regex.Matcher;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Texts to values. Each throws {@link IllegalArgumentException} whose message goes on from "key = value". */
 final class ValueParsers {
-    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})\\s*(ms|s|m|h)");
     private static final Pattern WHOLE = Pattern.compile("-?\\d{1,18}");
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]{1,253}|[0-9a-fA-F:.]{2,45}");
 
     private ValueParsers() {}
-
-    static Function<String, Duration> duration(Duration min, Duration max) {
-        return text -> {
-            String range = "must be a duration from " + show(min) + " to " + show(max);
-            Matcher matcher = DURATION.matcher(text.strip());
-            if (!matcher.matches()) {
-                throw new IllegalArgumentException(range + " with a unit: 250ms, 5s, 2m, 1h");
-            }
-            Duration value = Duration.ofMillis(Math.multiplyExact(Long.parseLong(matcher.group(1)), millis(matcher)));
-            if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
-                throw new IllegalArgumentException(range);
-            }
-            return value;
-        };
-    }
 
     static Function<String, Integer> wholeNumber(int min, int max) {
         return text -> {
@@ -105,17 +88,6 @@ final class ValueParsers {
         return text -> text.isEmpty() ? Optional.empty() : Optional.of(path(text, environment));
     }
 
-    static String show(Duration duration) {
-        long millis = duration.toMillis();
-        if (millis % 3_600_000 == 0) {
-            return millis / 3_600_000 + "h";
-        }
-        if (millis % 60_000 == 0) {
-            return millis / 60_000 + "m";
-        }
-        return millis % 1_000 == 0 ? millis / 1_000 + "s" : millis + "ms";
-    }
-
     private static String host(String text) {
         if (!HOST.matcher(text).matches()) {
             throw new IllegalArgumentException("must be a host name or an IP address, without a port");
@@ -123,16 +95,7 @@ final class ValueParsers {
         return text;
     }
 
-    private static long millis(Matcher matcher) {
-        return switch (matcher.group(2)) {
-            case "ms" -> 1;
-            case "s" -> 1_000;
-            case "m" -> 60_000;
-            default -> 3_600_000;
-        };
-    }
-
-    private static <T> T explained(String rule, java.util.function.Supplier<T> parser) {
+    private static <T> T explained(String rule, Supplier<T> parser) {
         try {
             return parser.get();
         } catch (IllegalArgumentException e) {
