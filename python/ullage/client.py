@@ -51,6 +51,7 @@ class Rank:
                  backoff: Optional[Backoff] = None) -> None:
         """For ``connect``: ``info`` None makes a rank that never registers."""
         self.info = info
+        self._path = path
         self._hello = dict(hello)
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
@@ -225,6 +226,11 @@ class Rank:
         return self._device
 
     @property
+    def socket_path(self) -> str:
+        """Where the worker's socket is, or would be looked for first."""
+        return self._path()
+
+    @property
     def closed(self) -> bool:
         """Whether this rank is inert: closed, never registered, or a forked child's copy."""
         return self._closed
@@ -263,6 +269,12 @@ class Rank:
             self._changed.notify_all()
         self._session.stop(1.0, bye)
         return self._state.in_force
+
+    def flush(self, timeout: float) -> bool:
+        """Waits at most ``timeout`` seconds until the last confirmation is on its way; returns whether it is."""
+        if self._session is None or self._state.in_force is None:
+            return True
+        return self._session.flush(timeout)
 
     def forked(self) -> None:
         """In a forked child: becomes inert; the parent's sockets are let go of without a word to the worker."""
