@@ -77,8 +77,9 @@ class FakeWorker:
 
     def order(self, sequence: int, limits: Dict[str, int]) -> None:
         """Gives an order to every session, and to those that come later."""
-        self.sequence, self.limits = sequence, limits
-        self.say({"type": "limits", "sequence": sequence, "limitBytes": limits})
+        with self._changed:
+            self.sequence, self.limits = sequence, limits
+            self.say({"type": "limits", "sequence": sequence, "limitBytes": limits})
 
     def say(self, message: Any) -> None:
         """Sends a message, or raw bytes, to every session."""
@@ -111,6 +112,7 @@ class FakeWorker:
             try:
                 connection = listener.accept()[0]
             except OSError:
+                listener.close()
                 return
             self._connections.append(connection)
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
@@ -147,19 +149,23 @@ class FakeWorker:
             self._send(connection, {"type": "error", "code": self.refuse_with, "message": "as the test wants"})
             connection.shutdown(socket.SHUT_RDWR)
         elif kind == "hello" and self.answers:
-            self._send(connection, {
-                "type": "welcome", "version": 1, "session": f"s/{message['rank']}@{message['pid']}:1", "token": "dG9r",
-                "device": "GPU-5a000000-0000-0000-0000-000000000000", "deviceIndex": 0, "deviceName": "H100-80G",
-                "deviceKind": self.device_kind, "deviceTotalBytes": self.device_total_bytes, "node": "host-a"})
-            if self.limits is not None:
-                self._send(connection, {"type": "limits", "sequence": self.sequence, "limitBytes": self.limits})
-            self._sessions.append(connection)
+            with self._changed:
+                self._welcome(connection, message)
         elif kind == "attach":
             self._send(connection, {"type": "attached"})
         elif kind == "phase" and "id" in message and self.answers:
             limit = None if self.limits is None else self.limits[message["phase"]]
             self._send(connection, {"type": "entered", "id": message["id"],
                                     "sequence": self.sequence, "limitBytes": limit})
+
+    def _welcome(self, connection: socket.socket, hello: Dict[str, Any]) -> None:
+        self._send(connection, {
+            "type": "welcome", "version": 1, "session": f"s/{hello['rank']}@{hello['pid']}:1", "token": "dG9r",
+            "device": "GPU-5a000000-0000-0000-0000-000000000000", "deviceIndex": 0, "deviceName": "H100-80G",
+            "deviceKind": self.device_kind, "deviceTotalBytes": self.device_total_bytes, "node": "host-a"})
+        if self.limits is not None:
+            self._send(connection, {"type": "limits", "sequence": self.sequence, "limitBytes": self.limits})
+        self._sessions.append(connection)
 
     @staticmethod
     def _send(connection: socket.socket, message: Dict[str, Any]) -> None:

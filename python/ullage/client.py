@@ -109,7 +109,8 @@ class Rank:
             step = self._step
         if wait:
             answer = self._calls.ask(name, step, timeout)
-            if answer is not None and answer.sequence > self._state.newest_sequence:
+            # The order the answer speaks of may have come during the call, or be still on its way.
+            if answer is not None and (answer.sequence > self._state.newest_sequence or self._state.needs_settling):
                 self._await_order(answer.sequence, now + timeout)
         else:
             self._calls.tell(name, step)
@@ -327,7 +328,7 @@ class Rank:
                                "heldBytes": self._held_bytes, "enforcedBy": self._applier.enforced_by})
 
     def _await_order(self, sequence: int, deadline: float) -> None:
-        """The answer came before the order it speaks of: waits for that one, then applies it."""
+        """Waits for the order an answer spoke of, then applies it: the end of a waiting call is a safe point too."""
         with self._lock:
             self._changed.wait_for(lambda: self._state.newest_sequence >= sequence or self._closed,
                                    max(0.0, deadline - time.monotonic()))

@@ -41,7 +41,7 @@ def integer(message: Mapping[str, Any], key: str, required: bool = False) -> Opt
     if value is None and not required:
         return None
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ProtocolError(f"{message.get('type')}: {key} must be an integer, is {value!r:.80}")
+        raise ProtocolError(f"{message.get('type', 'limits')}: {key} must be an integer, is {value!r:.80}")
     return value
 
 
