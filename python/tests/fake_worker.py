@@ -133,6 +133,7 @@ class FakeWorker:
                 break
         if connection in self._sessions:
             self._sessions.remove(connection)
+        connection.close()
         with self._changed:
             self.messages.append({"type": "closed"})
             self._changed.notify_all()

@@ -262,6 +262,9 @@ class Rank:
 
         Without a bye the worker keeps the grant for as long as the process lives: for an exec, which keeps the pid.
         """
+        if bye:
+            self._usage_at = -USAGE_SECONDS  # the last word on usage is always due
+            self._poll_usage(time.monotonic())
         with self._lock:
             if self._closed:
                 return self._state.in_force

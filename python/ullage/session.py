@@ -267,10 +267,8 @@ class Session(threading.Thread):
             self._owner.attached()
 
     def _say_goodbye(self, session: socket.socket) -> None:
-        """The last confirmation and a bye, as far as the socket takes them within half a second."""
+        """The last confirmation, the last usage and a bye, as far as the socket takes them within half a second."""
         deadline = time.monotonic() + BYE_SECONDS
-        with self._lock:
-            self._usage = None
         try:
             self._send_all(session)
             if self._say_bye:
