@@ -355,8 +355,8 @@ class Trouble(WithWorker):
         self.worker.wait_until(lambda: rank.limit_bytes == 3999 or rank.safe_point() == 3999)
         self.worker.reads.set()
         self.worker.wait_for("confirm", sequence=3999, limitBytes=3999)
-        self.assertEqual(3999, rank.enter_phase("idle", wait=True, timeout=5))
-        self.worker.wait_for("phase", phase="IDLE")
+        self.assertEqual(3999, rank.enter_phase("idle", wait=True, timeout=10))
+        self.worker.wait_for("phase", phase="IDLE", timeout=10)
 
     def test_a_worker_that_never_welcomes_does_not_hold_the_training_up(self):
         self.worker.answers = False
@@ -492,6 +492,18 @@ class CallConnection(unittest.TestCase):
         theirs.send(b'{"type":"entered","id":1,"sequence":3,"limitBytes":30}\n{"type":"entered","id":2,')
         theirs.send(b'"sequence":4,"limitBytes":null,"new":1}\n')
         self.assertEqual((4, None), calls.ask("FORWARD", 0, 1.0))
+
+    def test_a_call_waits_for_room_in_a_full_socket_and_no_longer_than_asked(self):
+        calls, theirs, lost = self.pair()
+        while calls.tell("FORWARD", 0):
+            pass
+        start = time.monotonic()
+        self.assertIsNone(calls.ask("IDLE", 0, 0.1))
+        self.assertLess(time.monotonic() - start, 1.0)
+        threading.Timer(0.05, lambda: [theirs.recv(1 << 20) for _ in range(3)]).start()
+        before = calls.dropped
+        self.assertIsNone(calls.ask("IDLE", 0, 0.3))
+        self.assertEqual((before + 1, []), (calls.dropped, lost), "refused once, then sent")
 
     def test_noise_loses_the_connection_and_raises_nothing(self):
         calls, theirs, lost = self.pair()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import select
 import socket
 import struct
 import threading
@@ -84,8 +85,13 @@ class Calls:
         with self._wait_lock:
             self._next_id = number = self._next_id + 1
             connection = self._socket
-            if connection is None or not self._send(b'%s%d,"id":%d}\n' % (_PREFIX[phase], step, number)):
+            line = b'%s%d,"id":%d}\n' % (_PREFIX[phase], step, number)
+            if connection is None:
                 return None
+            if not self._send(line):
+                timeout -= self._wait_for_room(connection, timeout)
+                if self._socket is not connection or not self._send(line):
+                    return None
             try:
                 return self._answer(connection, number, timeout)
             except (OSError, ProtocolError):
@@ -115,6 +121,17 @@ class Calls:
                 deadline = self._clock() + timeout
             left = deadline - self._clock()
         return None
+
+    def _wait_for_room(self, connection: socket.socket, timeout: float) -> float:
+        """Waits, as the caller is ready to, until a full socket takes more; returns the seconds that took."""
+        start = self._clock()
+        poll = select.poll()
+        try:
+            poll.register(connection, select.POLLOUT)
+            poll.poll(timeout * 1000)
+        except (OSError, ValueError):
+            pass  # closed meanwhile: the next send says so
+        return self._clock() - start
 
     def _receive_timeout(self, connection: socket.socket, seconds: float) -> None:
         """Sets the kernel's timeout when it changes: cheaper than a poll before each receive."""
