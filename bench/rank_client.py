@@ -50,7 +50,8 @@ def serve(connection):
         if line.startswith(b'{"type":"phase"'):
             at = line.find(b'"id":')
             if at >= 0:
-                connection.sendall(b'{"type":"entered","id":%s,"sequence":1,"limitBytes":8589934592}\n' % line[at + 5:-1])
+                number = line[at + 5:-1]
+                connection.sendall(b'{"type":"entered","id":%s,"sequence":1,"limitBytes":8589934592}\n' % number)
         elif line.startswith(b'{"type":"hello"'):
             for message in ({"type": "welcome", "version": 1, "session": "s", "token": "t"},
                             {"type": "limits", "sequence": 1, "limitBytes": {p: 8 * GIB for p in PHASES}}):

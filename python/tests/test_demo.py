@@ -49,8 +49,9 @@ class Trainer(unittest.TestCase):
         self.worker.wait_for("bye")
         self.assertEqual({"allocator"}, {m["enforcedBy"] for m in self.worker.heard("confirm")})
         self.assertLess(result["finalLoss"], result["firstLoss"])
-        self.assertEqual((model, 2, 8 * GIB, 0), (result["trainer"], result["limitChanges"], result["limitBytes"],
-                                                  result["mostOverLimitBytes"]))
+        self.assertEqual((model, 8 * GIB, 0),
+                         (result["trainer"], result["limitBytes"], result["mostOverLimitBytes"]))
+        self.assertIn(result["limitChanges"], (2, 3), "one more when the shrink found more held than it allows")
         self.assertGreaterEqual(result["refusals"], 1)
         self.assertLess(result["smallestMicroBatch"], 16)
         self.assertEqual(16, result["microBatch"], "large again after the grow")
@@ -94,7 +95,8 @@ class Trainer(unittest.TestCase):
         self.worker.wait_for("phase", 60, timeout=40, phase="OPTIMIZER")
         ranks[1].send_signal(signal.SIGTERM)
         first, second = (self.finish(process) for process in ranks)
-        self.assertEqual((first["steps"], f"127.0.0.1:{port}"), (second["steps"], second["job"]))
+        self.assertEqual((first["steps"], f"{socket.gethostname()}@127.0.0.1:{port}"),
+                         (second["steps"], second["job"]))
         self.assertLess(first["finalLoss"], first["firstLoss"])
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -42,7 +43,8 @@ class Exec(unittest.TestCase):
         env = json.loads(out)
         hello = self.worker.wait_for("hello")
         self.assertEqual(str(hello["pid"]), env["PID"], "the same process")
-        self.assertEqual((self.worker.path, hello["job"], "GPU-5a000000-0000-0000-0000-000000000000", str(10 * GIB),
+        self.assertEqual((self.worker.path, hello["job"],
+                          "GPU-5a000000-0000-0000-0000-000000000000", str(10 * GIB),
                           f"3:{10 * GIB}:{env['PID']}"),
                          (env["ULLAGE_SOCKET"], env["ULLAGE_JOB"], env["ULLAGE_DEVICE"], env["ULLAGE_LIMIT_BYTES"],
                           env["ULLAGE_IN_FORCE"]))
@@ -58,8 +60,9 @@ class Exec(unittest.TestCase):
         self.assertEqual(".5", json.loads(out)["XLA_CLIENT_MEM_FRACTION"])
 
     def test_the_script_resumes_what_is_in_force_and_a_child_of_it_does_not(self):
-        script = ("import ullage, subprocess, sys; rank = ullage.connect(); print(rank.in_force.limit_bytes, flush=True); "
-                  "rank.close(); subprocess.run([sys.executable, '-c', 'import ullage; ullage.connect()'])")
+        script = ("import ullage, subprocess, sys; rank = ullage.connect(); "
+                  "print(rank.in_force.limit_bytes, flush=True); rank.close(); "
+                  "subprocess.run([sys.executable, '-c', 'import ullage; ullage.connect()'])")
         code, out, _ = self.finish("--", sys.executable, "-c", script)
         self.assertEqual((0, str(10 * GIB)), (code, out.split()[0]))
         first, second, child = (self.worker.wait_for("hello", number) for number in (1, 2, 3))
@@ -164,8 +167,8 @@ class Settings(unittest.TestCase):
         self.assertNotIn("XLA_CLIENT_MEM_FRACTION", given(XLA_PYTHON_CLIENT_MEM_FRACTION=".5"))
 
     def test_nothing_without_a_known_total_on_a_simulated_device_or_for_a_limit_of_0(self):
-        for device, limit in ((None, GIB), (self.DEVICE._replace(kind="simulated"), GIB),
-                              (self.DEVICE._replace(total_bytes=None), GIB), (self.DEVICE, 0)):
+        for device, limit in ((None, GIB), (replace(self.DEVICE, kind="simulated"), GIB),
+                              (replace(self.DEVICE, total_bytes=None), GIB), (self.DEVICE, 0)):
             self.assertEqual({}, framework_settings(limit, device, {}, "2.10.0"))
 
     def test_the_version_counts_only_for_this_interpreter(self):

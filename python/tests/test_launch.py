@@ -89,8 +89,8 @@ class Precedence(unittest.TestCase):
         self.assertEqual(("openmpi", 5, "mpi-123", ()), (info.launcher, info.rank, info.job, info.problems))
 
     def test_torchrun_inside_mpirun_is_no_contradiction(self):
-        info = found(RANK="1", WORLD_SIZE="2", LOCAL_RANK="0", TORCHELASTIC_RUN_ID="abc", TORCHELASTIC_RESTART_COUNT="2",
-                     OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="2")
+        info = found(RANK="1", WORLD_SIZE="2", LOCAL_RANK="0", TORCHELASTIC_RUN_ID="abc",
+                     TORCHELASTIC_RESTART_COUNT="2", OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="2")
         self.assertEqual((1, 2, "abc", 2, ()), (info.rank, info.world_size, info.job, info.restart, info.problems))
 
     def test_hand_set_rank_that_disagrees_with_mpi_is_reported(self):
@@ -138,6 +138,15 @@ class JobIds(unittest.TestCase):
         for run in ("none", ""):
             self.assertEqual("h:1", found(RANK="0", WORLD_SIZE="1", TORCHELASTIC_RUN_ID=run, MASTER_ADDR="h",
                                           MASTER_PORT="1").job)
+
+    def test_a_loopback_master_address_means_another_job_on_each_host(self):
+        for address in ("127.0.0.1", "localhost", "::1"):
+            self.assertEqual(f"host-a@{address}:29500",
+                             found(RANK="0", WORLD_SIZE="1", MASTER_ADDR=address, MASTER_PORT="29500").job)
+
+    def test_horovod_uses_its_rendezvous(self):
+        self.assertEqual("10.0.0.1:7", found(HOROVOD_RANK="0", HOROVOD_SIZE="1", HOROVOD_GLOO_RENDEZVOUS_PORT="7",
+                                             HOROVOD_GLOO_RENDEZVOUS_ADDR="10.0.0.1").job)
 
     def test_torchrun_without_any_id_is_told_apart_by_the_parent_and_said(self):
         info = found(RANK="0", WORLD_SIZE="1")

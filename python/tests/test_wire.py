@@ -5,7 +5,7 @@ import unittest
 
 from ullage.backoff import Backoff
 from ullage.errors import ProtocolError
-from ullage.wire import MAX_LINE_BYTES, LineReader, decode, encode, integer, order_of
+from ullage.wire import MAX_LINE_BYTES, LineReader, decode, encode, integer, optional_integer, order_of
 
 from tests.fake_worker import uniform
 
@@ -33,7 +33,7 @@ class Lines(unittest.TestCase):
                 decode(line)
 
     def test_only_integers_are_integers(self):
-        self.assertIsNone(integer({"type": "t", "a": None}, "a"))
+        self.assertIsNone(optional_integer({"type": "t", "a": None}, "a"))
         self.assertEqual(2 ** 60, integer({"type": "t", "a": 2 ** 60}, "a"))
         for bad in (True, 1.5, "1"):
             with self.assertRaisesRegex(ProtocolError, "t: a must be an integer"):

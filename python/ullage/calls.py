@@ -12,7 +12,7 @@ from typing import Callable, NamedTuple, Optional
 
 from ullage.errors import ProtocolError
 from ullage.phases import PHASES
-from ullage.wire import SEND_FLAGS, LineReader, decode, integer
+from ullage.wire import SEND_FLAGS, LineReader, decode, integer, optional_integer
 
 _PREFIX = {phase: b'{"type":"phase","phase":"%s","step":' % phase.encode("ascii") for phase in PHASES}
 _ENTERED = re.compile(rb'\{"type":"entered","id":([0-9]+),"sequence":([0-9]+),"limitBytes":(null|[0-9]+)\}\n')
@@ -184,6 +184,6 @@ class Calls:
 def _entered(line: bytes, number: int) -> Optional[Entered]:
     """The answer to call ``number``; None when the line is something else, such as a late answer."""
     message = decode(line)
-    if message["type"] != "entered" or integer(message, "id") != number:
+    if message["type"] != "entered" or optional_integer(message, "id") != number:
         return None
-    return Entered(integer(message, "sequence", True), integer(message, "limitBytes"))
+    return Entered(integer(message, "sequence"), optional_integer(message, "limitBytes"))

@@ -8,7 +8,8 @@ import sys
 import threading
 import time
 import types
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Type
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
 from ullage.applier import AdvisoryApplier, Applier, Usage
 from ullage.backoff import Backoff
@@ -18,7 +19,7 @@ from ullage.launch import LaunchInfo
 from ullage.phases import IDLE, SPELLINGS, phase_name
 from ullage.session import Session
 from ullage.state import InForce, LimitState, Receipt
-from ullage.wire import VERSION, integer, order_of
+from ullage.wire import VERSION, optional_integer, order_of
 
 LOG = logging.getLogger("ullage")
 USAGE_SECONDS = 1.0
@@ -27,7 +28,8 @@ QUIET_SECONDS = 2.0
 _SETTLE_ATTEMPTS = 4
 
 
-class Device(NamedTuple):
+@dataclass(frozen=True)
+class Device:
     """The device the worker counts this rank on. ``total_bytes`` is None when the worker does not know it."""
 
     uuid: Optional[str]
@@ -193,7 +195,8 @@ class Rank:
                 return
             self._peaks = (max(peaks[0], self._peaks[0]), max(peaks[1], self._peaks[1]))
             self._usage_at = now
-            self._session.usage(usage.message())
+            if self._session is not None:
+                self._session.usage(usage.message())
 
     def usage_from(self, source: Optional[Callable[[], Optional[Usage]]]) -> None:
         """Asks ``source`` instead of the applier what to report; called in threads that pass a safe point."""
@@ -249,7 +252,8 @@ class Rank:
                 lambda: self._connected or self._error is not None or (self._attempted and not require), timeout)
             if self._connected or not require:
                 return
-            error = self._error or UllageError(f"no worker within {timeout:g} s: {self._reason or 'no answer to hello'}")
+            reason = self._reason or "no answer to hello"
+            error = self._error or UllageError(f"no worker within {timeout:g} s: {reason}")
         self.close()
         raise error
 
@@ -271,7 +275,8 @@ class Rank:
             self._closed = True
             self._connected = False
             self._changed.notify_all()
-        self._session.stop(1.0, bye)
+        if self._session is not None:
+            self._session.stop(1.0, bye)
         return self._state.in_force
 
     def flush(self, timeout: float) -> bool:
@@ -305,11 +310,14 @@ class Rank:
         applier = self._applier
         try:
             held = applier.held_bytes()
-            if held is not None and held > self._state.target_bytes:
+            target = self._state.target_bytes
+            if held is not None and target is not None and held > target:
                 applier.release_cache()
                 held = applier.held_bytes()
             for _ in range(_SETTLE_ATTEMPTS):
                 plan = self._state.plan(held)
+                if plan is None:
+                    return
                 applier.apply(plan.phase_limit_bytes, plan.phase)
                 after = applier.held_bytes()
                 if after is None or held is None or after <= max(held, plan.phase_limit_bytes):
@@ -319,13 +327,13 @@ class Rank:
             self._say("ullage: the limit could not be applied; the last one stays", exc_info=True)
             return
         self._held_bytes = held
-        if self._state.commit(plan) or confirm:
+        if plan is not None and (self._state.commit(plan) or confirm):
             self._confirm()
             self._changed.notify_all()
 
     def _confirm(self) -> None:
         now = self._state.in_force
-        if now is None or self._closed:
+        if now is None or self._closed or self._session is None:
             return
         self._session.confirm({"type": "confirm", "sequence": now.sequence, "limitBytes": now.limit_bytes,
                                "heldBytes": self._held_bytes, "enforcedBy": self._applier.enforced_by})
@@ -353,7 +361,7 @@ class Rank:
             self._said = text
             LOG.warning(text, exc_info=exc_info)
 
-    # ---- what the session tells (SessionOwner), from its thread ---------------------------------------------------
+    # ---- what the session tells (SessionOwner), from its thread -----------------------------------------------
 
     def hello(self) -> Dict[str, Any]:
         """The first line of a connection."""
@@ -373,8 +381,8 @@ class Rank:
 
     def welcomed(self, message: Mapping[str, Any]) -> None:
         """The worker knows this process now."""
-        device = Device(message.get("device"), integer(message, "deviceIndex"), message.get("deviceName"),
-                        message.get("deviceKind"), integer(message, "deviceTotalBytes"), message.get("node"))
+        device = Device(message.get("device"), optional_integer(message, "deviceIndex"), message.get("deviceName"),
+                        message.get("deviceKind"), optional_integer(message, "deviceTotalBytes"), message.get("node"))
         with self._lock:
             self._device = device
             self._connected = True

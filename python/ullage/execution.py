@@ -74,8 +74,9 @@ def _describe(rank: Rank, options: ExecOptions, environ: MutableMapping[str, str
         environ.pop(variable, None)
     if rank.info is not None:
         environ["ULLAGE_JOB"] = rank.info.job
-    if options.device or (rank.device is not None and rank.device.uuid):
-        environ["ULLAGE_DEVICE"] = rank.device.uuid if rank.device and rank.device.uuid else options.device
+    device = (rank.device.uuid if rank.device is not None else None) or options.device
+    if device:
+        environ["ULLAGE_DEVICE"] = device
     if in_force is not None:
         environ["ULLAGE_LIMIT_BYTES"] = str(in_force.limit_bytes)
         environ[IN_FORCE_VARIABLE] = format_in_force(in_force)

@@ -236,7 +236,7 @@ def _job(env: Mapping[str, str], launcher: Optional[_Launcher], ids: LocalIds, e
         return f"local-{ids.host}-{ids.pid}"[:MAX_JOB_LENGTH]
     sources = _JOB_SOURCES.get(launcher.name, ())
     for source in sources + (_slurm_job,):
-        job = source(env)
+        job = source(env, ids)
         if job:
             return "".join(c for c in job if c.isprintable())[:MAX_JOB_LENGTH]
     fallback = f"local-{ids.host}-{ids.parent}"[:MAX_JOB_LENGTH]
@@ -244,41 +244,46 @@ def _job(env: Mapping[str, str], launcher: Optional[_Launcher], ids: LocalIds, e
     return fallback
 
 
-def _torch_job(env: Mapping[str, str]) -> Optional[str]:
+def _torch_job(env: Mapping[str, str], ids: LocalIds) -> Optional[str]:
     run = env.get("TORCHELASTIC_RUN_ID", "").strip()
-    return run if run and run != "none" else _master_job(env)
+    if run and run != "none":
+        return run
+    return _address_job(env.get("MASTER_ADDR", "").strip(), env.get("MASTER_PORT", "").strip(), ids)
 
 
-def _master_job(env: Mapping[str, str]) -> Optional[str]:
-    address, port = env.get("MASTER_ADDR", "").strip(), env.get("MASTER_PORT", "").strip()
-    return f"{address}:{port}" if address and port else None
+def _address_job(address: str, port: str, ids: LocalIds) -> Optional[str]:
+    """Address and port; with the host's name where the address means another job on each host."""
+    if not address or not port:
+        return None
+    is_local = address.startswith("127.") or address in ("localhost", "::1")
+    return f"{ids.host}@{address}:{port}" if is_local else f"{address}:{port}"
 
 
-def _mpi_job(env: Mapping[str, str]) -> Optional[str]:
+def _mpi_job(env: Mapping[str, str], _: LocalIds) -> Optional[str]:
     """The namespace: Open MPI 4 gives it twice, as PMIX_NAMESPACE and as a job id of its runtime."""
     name = _first(env, ("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid"))[1]
     return f"mpi-{name}" if name else None
 
 
-def _pmi_job(env: Mapping[str, str]) -> Optional[str]:
+def _pmi_job(env: Mapping[str, str], ids: LocalIds) -> Optional[str]:
     name = _first(env, ("PMI_JOBID",))[1]
-    return f"pmi-{name}" if name else _mpi_job(env)
+    return f"pmi-{name}" if name else _mpi_job(env, ids)
 
 
-def _horovod_job(env: Mapping[str, str]) -> Optional[str]:
+def _horovod_job(env: Mapping[str, str], ids: LocalIds) -> Optional[str]:
     address = env.get("HOROVOD_GLOO_RENDEZVOUS_ADDR", "").strip()
     port = env.get("HOROVOD_GLOO_RENDEZVOUS_PORT", "").strip()
-    return f"{address}:{port}" if address and port else _mpi_job(env)
+    return _address_job(address, port, ids) or _mpi_job(env, ids)
 
 
-def _slurm_job(env: Mapping[str, str]) -> Optional[str]:
+def _slurm_job(env: Mapping[str, str], _: LocalIds) -> Optional[str]:
     job, step = _first(env, ("SLURM_JOB_ID", "SLURM_JOBID"))[1], env.get("SLURM_STEP_ID", "").strip()
     if not job:
         return None
     return f"slurm-{job}.{step}" if step else f"slurm-{job}"
 
 
-_JOB_SOURCES: Mapping[str, Tuple[Callable[[Mapping[str, str]], Optional[str]], ...]] = {
+_JOB_SOURCES: Mapping[str, Tuple[Callable[[Mapping[str, str], LocalIds], Optional[str]], ...]] = {
     "torchrun": (_torch_job,),
     "deepspeed": (_torch_job,),
     "horovod": (_horovod_job,),

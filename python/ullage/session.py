@@ -173,9 +173,8 @@ class Session(threading.Thread):
                     continue
                 for line in lines.feed(_received(session)):
                     self._take(decode(line))
-            if self._welcome is not None:
-                self._keep_call_connection()
-            elif time.monotonic() - started > HANDSHAKE_SECONDS:
+            self._keep_call_connection()
+            if self._welcome is None and time.monotonic() - started > HANDSHAKE_SECONDS:
                 raise ProtocolError(f"no answer to hello within {HANDSHAKE_SECONDS:.0f} s")
             self._owner.ticked()
         self._say_goodbye(session)
@@ -183,7 +182,8 @@ class Session(threading.Thread):
     def _keep_call_connection(self) -> None:
         """Opens the call connection, and again after it broke, at the backoff's pace."""
         now = time.monotonic()
-        if self.calls.connected or now < self._attach_at:
+        welcome = self._welcome
+        if welcome is None or self.calls.connected or now < self._attach_at:
             return
         if self._attaching is not None:
             self._attaching.close()
@@ -192,8 +192,8 @@ class Session(threading.Thread):
         try:
             self._attaching = self._connect()
             self._attach_lines = LineReader()
-            self._attaching.send(encode({"type": "attach", "session": self._welcome.get("session"),
-                                         "token": self._welcome.get("token")}), SEND_FLAGS)
+            self._attaching.send(encode({"type": "attach", "session": welcome.get("session"),
+                                         "token": welcome.get("token")}), SEND_FLAGS)
         except OSError:
             self._attach_failed()
 

@@ -35,11 +35,14 @@ def decode(line: bytes) -> Dict[str, Any]:
     return message
 
 
-def integer(message: Mapping[str, Any], key: str, required: bool = False) -> Optional[int]:
+def optional_integer(message: Mapping[str, Any], key: str) -> Optional[int]:
     """The integer at ``key``, None when absent or null. Raises ProtocolError for anything else."""
+    return None if message.get(key) is None else integer(message, key)
+
+
+def integer(message: Mapping[str, Any], key: str) -> int:
+    """The integer at ``key``. Raises ProtocolError when there is none or something else."""
     value = message.get(key)
-    if value is None and not required:
-        return None
     if not isinstance(value, int) or isinstance(value, bool):
         raise ProtocolError(f"{message.get('type', 'limits')}: {key} must be an integer, is {value!r:.80}")
     return value
@@ -51,7 +54,7 @@ def order_of(message: Mapping[str, Any]) -> Order:
     if not isinstance(limits, dict):
         raise ProtocolError(f"limits: limitBytes must be an object, is {limits!r:.80}")
     try:
-        return Order(integer(message, "sequence", True), {phase: integer(limits, phase, True) for phase in PHASES})
+        return Order(integer(message, "sequence"), {phase: integer(limits, phase) for phase in PHASES})
     except ValueError as error:
         raise ProtocolError(f"limits: {error}") from error
 

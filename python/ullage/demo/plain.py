@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from typing import List, Tuple
 
 from ullage.client import Rank
 from ullage.demo.workspace import Workspace
@@ -55,12 +56,12 @@ class PlainLearner:
     def close(self) -> None:
         """Nothing to end."""
 
-    def _forward(self, x: float):
+    def _forward(self, x: float) -> Tuple[List[float], float]:
         n, w = self._hidden, self._weights
         hidden = [math.tanh(w[i] * x + w[n + i]) for i in range(n)]
         return hidden, sum(w[2 * n + i] * hidden[i] for i in range(n)) + w[3 * n]
 
-    def _backward(self, x: float, hidden, y: float, gradient) -> float:
+    def _backward(self, x: float, hidden: List[float], y: float, gradient: List[float]) -> float:
         n, w = self._hidden, self._weights
         error = y - math.sin(x)
         for i in range(n):

@@ -67,7 +67,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         "waits": workspace.waits, "unreserved": workspace.unreserved,
     }), flush=True)
     rank.close()
-    return 0 if len(losses) < 20 or _mean(losses[-5:]) < _mean(losses[:5]) else 1
+    return 0 if len(losses) < 20 or _fell(losses) else 1
 
 
 def _train(options: argparse.Namespace, stop: _Stop, learner: Any, workspace: Workspace) -> List[float]:
@@ -106,12 +106,16 @@ def _count_phases(rank: ullage.Rank) -> Dict[str, int]:
         counts[phase.upper()] += 1
         return enter(phase, wait, timeout)
 
-    rank.enter_phase = counted
+    rank.enter_phase = counted  # type: ignore[method-assign]
     return counts
 
 
 def _mean(losses: List[float]) -> Optional[float]:
     return sum(losses) / len(losses) if losses else None
+
+
+def _fell(losses: List[float]) -> bool:
+    return sum(losses[-5:]) < sum(losses[:5])
 
 
 def _options(arguments: Optional[List[str]]) -> argparse.Namespace:

@@ -44,9 +44,9 @@ class TransformerLearner:
         torch.manual_seed(seed)
         self._workspace = workspace
         self._batch = batch
-        self._ddp = ddp
+        self._ddp = ddp and rank.info is not None
         model: nn.Module = _NextSymbol()
-        if ddp:
+        if ddp and rank.info is not None:
             os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
             os.environ.setdefault("MASTER_PORT", "29500")
             torch.distributed.init_process_group("gloo", rank=rank.info.rank, world_size=rank.info.world_size)
