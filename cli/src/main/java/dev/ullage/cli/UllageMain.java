@@ -1,6 +1,7 @@
 package dev.ullage.cli;
 
 import dev.ullage.cli.client.ApiException;
+import dev.ullage.cli.demo.DemoCommand;
 import dev.ullage.cli.node.CoordinatorCommand;
 import dev.ullage.cli.node.UpCommand;
 import dev.ullage.cli.node.WorkerCommand;
@@ -41,6 +42,7 @@ public final class UllageMain implements Runnable {
     static CommandLine commandLine(CliEnvironment environment) {
         UllageMain main = new UllageMain();
         CommandLine commandLine = new CommandLine(main)
+                .addSubcommand(new DemoCommand(environment))
                 .addSubcommand(new UpCommand(environment))
                 .addSubcommand(new CoordinatorCommand(environment))
                 .addSubcommand(new WorkerCommand(environment))
