@@ -21,6 +21,7 @@ import dev.ullage.coordinator.http.OperatorToken;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -39,6 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 
 /** The command as a script meets it: arguments in; text, errors and an exit code out. */
 class UllageMainTest {
@@ -63,6 +65,74 @@ class UllageMainTest {
 
         assertThat(run("status").out()).startsWith("coordinator ").contains("no devices");
         assertThat(run("status", "--json")).isEqualTo(new Outcome(0, "{\"schema\":1,\"nodes\":[]}\n", ""));
+    }
+
+    @Test
+    void aWatchDrawsOverItselfUntilNobodyReads() {
+        server.answerWith(200, "{\"schema\":1,\"nodes\":[]}");
+        ClosingWriter out = new ClosingWriter(2);
+
+        int code = commandLine(out, new StringWriter(), new Terminal(true, false, 120))
+                .execute(
+                        "status",
+                        "--watch",
+                        "--interval",
+                        "100ms",
+                        "--server",
+                        server.uri().toString());
+
+        assertThat(code).isZero();
+        assertThat(out.frames).hasSize(2).allSatisfy(frame -> assertThat(frame)
+                .startsWith("\u001b[H\u001b[2Jcoordinator ")
+                .endsWith("no ranks\n"));
+    }
+
+    @Test
+    void aWatchOutlivesTheCoordinator() {
+        server.close();
+        ClosingWriter out = new ClosingWriter(2);
+
+        commandLine(out, new StringWriter(), Terminal.NONE)
+                .execute(
+                        "status",
+                        "--watch",
+                        "--interval",
+                        "100ms",
+                        "--server",
+                        server.uri().toString());
+
+        assertThat(out.frames).hasSize(2).allSatisfy(frame -> assertThat(frame)
+                .startsWith("no coordinator at " + server.uri()));
+    }
+
+    /** The reading end of a pipe that closes after some frames; each flush ends one. */
+    private static final class ClosingWriter extends Writer {
+        private final List<String> frames = new ArrayList<>();
+        private final StringBuilder frame = new StringBuilder();
+        private final int maxFrames;
+
+        ClosingWriter(int maxFrames) {
+            this.maxFrames = maxFrames;
+        }
+
+        @Override
+        public void write(char[] text, int offset, int length) throws IOException {
+            frame.append(text, offset, length);
+        }
+
+        @Override
+        public void flush() throws IOException {
+            if (frame.length() > 0) {
+                frames.add(frame.toString());
+                frame.setLength(0);
+            }
+            if (frames.size() >= maxFrames) {
+                throw new IOException("Broken pipe");
+            }
+        }
+
+        @Override
+        public void close() {}
     }
 
     @Test
@@ -263,9 +333,12 @@ class UllageMainTest {
     private Outcome execute(List<String> arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        int code = UllageMain.commandLine(new CliEnvironment(
-                        Map.of("HOME", home.toString()), new PrintWriter(out), new PrintWriter(err), Terminal.NONE))
-                .execute(arguments.toArray(new String[0]));
+        int code = commandLine(out, err, Terminal.NONE).execute(arguments.toArray(new String[0]));
         return new Outcome(code, out.toString(), err.toString());
+    }
+
+    private CommandLine commandLine(Writer out, Writer err, Terminal terminal) {
+        return UllageMain.commandLine(new CliEnvironment(
+                Map.of("HOME", home.toString()), new PrintWriter(out), new PrintWriter(err), terminal));
     }
 }
