@@ -26,6 +26,21 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         exitCodeListHeading = "%nExit codes:%n")
 public final class UllageMain implements Runnable {
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help and exit.",
+            scope = ScopeType.INHERIT)
+    @SuppressWarnings("UnusedVariable") // picocli acts on it
+    private boolean help;
+
+    @Option(
+            names = {"-V", "--version"},
+            versionHelp = true,
+            description = "Show the version and exit.")
+    @SuppressWarnings("UnusedVariable") // picocli acts on it
+    private boolean version;
+
     @Option(names = "--debug", description = "Show where in the program an error came from.", scope = ScopeType.INHERIT)
     private boolean debug;
 
@@ -50,8 +65,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new CommandLine(new SetCommand())
                         .addSubcommand(new SetReserveCommand(environment))
                         .addSubcommand(new SetShareCommand(environment)))
-                .addSubcommand(new TokenCommand(environment))
-                .addSubcommand(new CommandLine.HelpCommand());
+                .addSubcommand(new TokenCommand(environment));
         commandLine.getCommandSpec().usageMessage().exitCodeList(ExitCode.list());
         return commandLine
                 .setOut(environment.out())

@@ -53,8 +53,7 @@ public final class SettingsLoader {
         problems.addAll(known.problems(fromFile.root()));
         Config fromFlags = ConfigFactory.empty();
         for (SettingsFlag flag : flags) {
-            Config one = ConfigFactory.empty()
-                    .withValue(flag.key(), ConfigValueFactory.fromAnyRef(flag.value(), flag.origin()));
+            Config one = parse(flag, problems);
             problems.addAll(known.problems(one.root()));
             fromFlags = one.withFallback(fromFlags);
         }
@@ -81,6 +80,16 @@ public final class SettingsLoader {
             return parsed.resolveWith(parsed.withFallback(variables), ConfigResolveOptions.noSystem());
         } catch (ConfigException e) {
             problems.add(ofFile("cannot be read: " + withoutOrigin(e), file, e));
+            return ConfigFactory.empty();
+        }
+    }
+
+    private static Config parse(SettingsFlag flag, List<SettingsProblem> problems) {
+        try {
+            return ConfigFactory.empty()
+                    .withValue(flag.key(), ConfigValueFactory.fromAnyRef(flag.value(), flag.origin()));
+        } catch (ConfigException.BadPath e) {
+            problems.add(new SettingsProblem(flag.key(), flag.value(), "is not a setting", flag.origin()));
             return ConfigFactory.empty();
         }
     }

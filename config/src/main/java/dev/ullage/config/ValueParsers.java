@@ -72,7 +72,7 @@ final class ValueParsers {
     }
 
     static String nodeName(String text) {
-        return new NodeId(text).value();
+        return explained("must be a node's name", () -> new NodeId(text).value());
     }
 
     /** A path, absolute from here on; {@code ~/} is the home of {@code environment}. */

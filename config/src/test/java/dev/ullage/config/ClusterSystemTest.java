@@ -8,6 +8,7 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToOperator;
@@ -16,6 +17,8 @@ import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import java.io.NotSerializableException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -66,9 +69,7 @@ class ClusterSystemTest {
                         new SetReserve(Optional.empty(), Share.ofPercent(25), operator.getRef()),
                         new SetReserve(Optional.of(new DeviceId("GPU-1")), Share.NONE, operator.getRef()),
                         new LearnFrom(
-                                token,
-                                kit.<dev.ullage.common.protocol.ToCoordinator>createTestProbe()
-                                        .getRef()),
+                                token, kit.<ToCoordinator>createTestProbe().getRef()),
                         new Accepted("done"))
                 .forEach(message -> kit.serializationTestKit().verifySerialization(message, true));
     }
@@ -108,11 +109,28 @@ class ClusterSystemTest {
     void aNodeThatJoinsItselfIsUp() {
         Cluster cluster = Cluster.get(kit.system());
 
-        kit.<String>createTestProbe().awaitAssert(java.time.Duration.ofSeconds(20), () -> {
+        kit.<String>createTestProbe().awaitAssert(Duration.ofSeconds(20), () -> {
             assertThat(cluster.selfMember().status()).isEqualTo(MemberStatus.up());
             return "up";
         });
         assertThat(cluster.selfMember().hasRole(ClusterConfig.WORKER_ROLE)).isTrue();
+    }
+
+    @Test
+    void anotherNodeJoinsAtASeedNode() throws SettingsException {
+        int port = Cluster.get(kit.system()).selfMember().address().getPort().orElseThrow();
+        ActorTestKit other = ActorTestKit.create(
+                ClusterConfig.SYSTEM_NAME,
+                config(Transport.TCP, new SettingsFlag("--join", "ullage.cluster.seed-nodes", "127.0.0.1:" + port)));
+        try {
+            kit.<String>createTestProbe().awaitAssert(Duration.ofSeconds(20), () -> {
+                assertThat(Cluster.get(other.system()).selfMember().status()).isEqualTo(MemberStatus.up());
+                assertThat(Cluster.get(kit.system()).state().getMembers()).hasSize(2);
+                return "joined";
+            });
+        } finally {
+            other.shutdownTestKit();
+        }
     }
 
     @ParameterizedTest
@@ -144,13 +162,13 @@ class ClusterSystemTest {
     /** Looks like {@link RolloutStatus}, which is no message by itself either. */
     private record RolloutStatusLookalike(long revision) {}
 
-    private static Config config(Transport transport) throws SettingsException {
-        UllageSettings settings = SettingsLoader.load(
-                Optional.empty(),
-                List.of(
-                        new SettingsFlag("--port", "ullage.cluster.port", "0"),
-                        new SettingsFlag("--transport", "ullage.cluster.transport", transport.label())),
-                Map.of("HOME", "/home/a"));
-        return ClusterConfig.toPekkoConfig(settings, Set.of(ClusterConfig.WORKER_ROLE));
+    private static Config config(Transport transport, SettingsFlag... more) throws SettingsException {
+        List<SettingsFlag> flags = new ArrayList<>(List.of(
+                new SettingsFlag("--port", "ullage.cluster.port", "0"),
+                new SettingsFlag("--transport", "ullage.cluster.transport", transport.label())));
+        flags.addAll(List.of(more));
+        return ClusterConfig.toPekkoConfig(
+                SettingsLoader.load(Optional.empty(), flags, Map.of("HOME", "/home/a")),
+                Set.of(ClusterConfig.WORKER_ROLE));
     }
 }

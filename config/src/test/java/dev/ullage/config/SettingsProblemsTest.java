@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a user reads when the settings are wrong: setting, value, rule, where it was set. */
 class SettingsProblemsTest {
@@ -58,7 +59,7 @@ class SettingsProblemsTest {
             limits.phases.idle    | 101%        | must be a share from 0% to 100%: share '101%' is more than 100%
             limits.minimum        | 64QiB       | must be an amount of memory: size '64QiB' has the unknown unit
             limits.minimum        | -1          | must be an amount of memory: size '-1' is not a number
-            node.name             | `"  "`      | NodeId must not be blank
+            node.name             | `"  "`      | must be a node's name: NodeId must not be blank
             """)
     void aBrokenValueIsReportedWithItsRuleAndItsLine(String key, String value, String rule) throws IOException {
         SettingsException exception = problemsOf("\n\nullage." + key + " = " + value);
@@ -169,6 +170,20 @@ class SettingsProblemsTest {
         assertThat(exception)
                 .hasMessageContaining(
                         "ullage.cluster.port = x must be a whole number from 0 to 65535 (command line --port)");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a..b", "ullage.http.prot", "x"})
+    void aFlagForNoSettingIsReported(String key) {
+        SettingsException exception = catchThrowableOfType(
+                SettingsException.class,
+                () -> SettingsLoader.load(Optional.empty(), List.of(new SettingsFlag("--set", key, "1")), HOME));
+
+        assertThat(exception.problems()).singleElement().satisfies(problem -> {
+            assertThat(problem.key()).isEqualTo(key);
+            assertThat(problem.rule()).startsWith("is not a setting");
+            assertThat(problem.origin()).isEqualTo("command line --set");
+        });
     }
 
     @Test

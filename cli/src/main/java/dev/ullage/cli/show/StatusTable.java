@@ -101,16 +101,16 @@ public final class StatusTable {
 
     private static Rows ranks(JsonNode status, Map<String, String> labels) {
         TextTable table = new TextTable()
-                .text("NODE", 5)
+                .text("NODE", 3)
                 .text("DEVICE")
                 .shortenable("RANK", 16)
                 .number("PID", 2)
                 .text("PHASE")
                 .number("USED")
                 .number("LIMIT")
-                .number("TARGET", 3)
-                .number("CEILING", 4)
-                .text("ENFORCED-BY")
+                .number("TARGET", 4)
+                .number("CEILING", 5)
+                .text("ENFORCED-BY", 6)
                 .number("AGE", 1)
                 .text("NOTE");
         boolean isEmpty = true;
@@ -147,15 +147,15 @@ public final class StatusTable {
         if (isNumber(rank, "usedBytes")
                 && isNumber(rank, "limitBytes")
                 && rank.path("usedBytes").longValue() > rank.path("limitBytes").longValue()) {
-            notes.add("above its limit");
+            notes.add("ABOVE_LIMIT");
         }
         if (rank.path("connected").isBoolean() && !rank.path("connected").booleanValue()) {
-            notes.add("disconnected");
+            notes.add("OFFLINE");
         }
         if (rank.path("settled").isBoolean() && !rank.path("settled").booleanValue()) {
-            notes.add("not settled");
+            notes.add("SETTLING");
         }
-        return new Cell(String.join(", ", notes), Style.NOTICE);
+        return new Cell(String.join(" ", notes), Style.NOTICE);
     }
 
     private static List<String> problems(JsonNode status, Map<String, String> labels) {

@@ -1,0 +1,344 @@
+package dev.ullage.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.ullage.cli.FakeServer.Request;
+import dev.ullage.cli.show.Terminal;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.SetReserve;
+import dev.ullage.common.protocol.ToCoordinator.SetShare;
+import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToOperator.Accepted;
+import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.Refused;
+import dev.ullage.config.HttpSettings;
+import dev.ullage.coordinator.http.HttpApi;
+import dev.ullage.coordinator.http.OperatorToken;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+/** The command as a script meets it: arguments in; text, errors and an exit code out. */
+class UllageMainTest {
+    private final Path home;
+    private final FakeServer server;
+
+    UllageMainTest(@TempDir Path home) throws IOException {
+        this.home = home;
+        this.server = new FakeServer();
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private record Outcome(int code, String out, String err) {}
+
+    @Test
+    void theStatusIsATableUnlessJsonIsAskedFor() {
+        server.answerWith(200, "{\"schema\":1,\"nodes\":[]}");
+
+        assertThat(run("status").out()).startsWith("coordinator ").contains("no devices");
+        assertThat(run("status", "--json")).isEqualTo(new Outcome(0, "{\"schema\":1,\"nodes\":[]}\n", ""));
+    }
+
+    @Test
+    void aWatchDrawsOverItselfUntilNobodyReads() {
+        server.answerWith(200, "{\"schema\":1,\"nodes\":[]}");
+        ClosingWriter out = new ClosingWriter(2);
+
+        int code = commandLine(out, new StringWriter(), new Terminal(true, false, 120))
+                .execute(
+                        "status",
+                        "--watch",
+                        "--interval",
+                        "100ms",
+                        "--server",
+                        server.uri().toString());
+
+        assertThat(code).isZero();
+        assertThat(out.frames).hasSize(2).allSatisfy(frame -> assertThat(frame)
+                .startsWith("\u001b[H\u001b[2Jcoordinator ")
+                .endsWith("no ranks\n"));
+    }
+
+    @Test
+    void aWatchOutlivesTheCoordinator() {
+        server.close();
+        ClosingWriter out = new ClosingWriter(2);
+
+        commandLine(out, new StringWriter(), Terminal.NONE)
+                .execute(
+                        "status",
+                        "--watch",
+                        "--interval",
+                        "100ms",
+                        "--server",
+                        server.uri().toString());
+
+        assertThat(out.frames).hasSize(2).allSatisfy(frame -> assertThat(frame)
+                .startsWith("no coordinator at " + server.uri()));
+    }
+
+    /** The reading end of a pipe that closes after some frames; each flush ends one. */
+    private static final class ClosingWriter extends Writer {
+        private final List<String> frames = new ArrayList<>();
+        private final StringBuilder frame = new StringBuilder();
+        private final int maxFrames;
+
+        ClosingWriter(int maxFrames) {
+            this.maxFrames = maxFrames;
+        }
+
+        @Override
+        public void write(char[] text, int offset, int length) throws IOException {
+            frame.append(text, offset, length);
+        }
+
+        @Override
+        public void flush() throws IOException {
+            if (frame.length() > 0) {
+                frames.add(frame.toString());
+                frame.setLength(0);
+            }
+            if (frames.size() >= maxFrames) {
+                throw new IOException("Broken pipe");
+            }
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void nobodyThereIsExitCodeFive() {
+        server.close();
+
+        Outcome outcome = run("status");
+
+        assertThat(outcome.code()).isEqualTo(5);
+        assertThat(outcome.out()).isEmpty();
+        assertThat(outcome.err())
+                .isEqualTo("ullage: no coordinator at " + server.uri()
+                        + ": connection refused; start one with \"ullage up\", or say where it is with --server\n");
+    }
+
+    @Test
+    void anotherServerIsExitCodeOne() {
+        server.answerWith(200, "<html>");
+
+        assertThat(run("status").code()).isEqualTo(1);
+    }
+
+    @Test
+    void aChangeUsesTheTokenOfTheStateFolder() throws IOException {
+        String secret =
+                OperatorToken.loadOrCreate(home.resolve(".local/state/ullage")).secret();
+        server.answerWith(200, "{\"message\":\"reserve of all devices: 25%\"}");
+
+        Outcome outcome = run("set", "reserve", "25%");
+
+        assertThat(outcome).isEqualTo(new Outcome(0, "reserve of all devices: 25%\n", ""));
+        assertThat(server.requests())
+                .containsExactly(new Request(
+                        "POST", "/api/v1/reserve", "Bearer " + secret, "{\"reserve\":\"25%\",\"device\":null}"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"bert, bert, null", "bert/3, bert, 3", "team/bert, team/bert, null", "team/bert/3, team/bert, 3"})
+    void aShareIsSetForAJobOrForOneRank(String target, String job, String rank) throws IOException {
+        OperatorToken.loadOrCreate(home.resolve(".local/state/ullage"));
+        server.answerWith(200, "{\"message\":\"done\"}");
+
+        assertThat(run("set", "share", target, "0.5").code()).isZero();
+
+        assertThat(server.requests().get(0).body())
+                .isEqualTo("{\"job\":\"" + job + "\",\"rank\":" + rank + ",\"share\":\"50%\"}");
+    }
+
+    @Test
+    void aRefusalIsExitCodeSixAndSaysWhy() throws IOException {
+        OperatorToken.loadOrCreate(home.resolve(".local/state/ullage"));
+        server.answerWith(409, "{\"detail\":\"no device GPU-9\"}");
+
+        assertThat(run("set", "reserve", "25%", "--device", "GPU-9"))
+                .isEqualTo(new Outcome(6, "", "ullage: no device GPU-9\n"));
+    }
+
+    @Test
+    void aTokenThatCannotBeUsedIsExitCodeSeven() throws IOException {
+        Path file = home.resolve("token");
+        Files.writeString(file, "x");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+
+        Outcome outcome = run("set", "reserve", "25%", "--token-file", file.toString());
+
+        assertThat(outcome.code()).isEqualTo(7);
+        assertThat(outcome.err()).contains(file + " is open to others");
+        assertThat(server.requests()).isEmpty();
+    }
+
+    @Test
+    void thePathOfTheTokenFollowsTheSettings() throws IOException {
+        Path config = Files.writeString(home.resolve("ullage.conf"), "ullage.node.state-dir = \"/var/lib/ullage\"");
+
+        assertThat(run("token").out()).isEqualTo(home.resolve(".local/state/ullage/operator.token") + "\n");
+        assertThat(run("token", "--config", config.toString()).out()).isEqualTo("/var/lib/ullage/operator.token\n");
+    }
+
+    @Test
+    void brokenSettingsAreExitCodeFourAndAllNamed() throws IOException {
+        Path config =
+                Files.writeString(home.resolve("ullage.conf"), "ullage.http.port = x\nullage.limits.reserve = 200%");
+
+        Outcome outcome = run("token", "--config", config.toString());
+
+        assertThat(outcome.code()).isEqualTo(4);
+        assertThat(outcome.err())
+                .startsWith("ullage: 2 problems in the settings:\n")
+                .contains(config + ": 1", config + ": 2")
+                .doesNotContain("\tat ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "stat",
+                "set",
+                "set reserve",
+                "set reserve 150%",
+                "set reserve NaN",
+                "status --interval 5",
+                "status --server https://x",
+                "status --server http://x/path",
+                "status --nonsense"
+            })
+    void whatCannotBeUnderstoodIsExitCodeTwoWithoutATrace(String arguments) {
+        Outcome outcome = execute(arguments.isEmpty() ? List.of() : Arrays.asList(arguments.split(" ")));
+
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.out()).isEmpty();
+        assertThat(outcome.err()).startsWith("ullage: ").contains("--help\".").doesNotContain("\tat ");
+    }
+
+    @Test
+    void aTraceIsShownOnlyWhenAskedFor() {
+        server.close();
+
+        assertThat(run("status").err()).doesNotContain("\tat ");
+        assertThat(run("status", "--debug").err()).contains("\tat dev.ullage.cli.client.ApiClient");
+    }
+
+    @Test
+    void theHelpListsEveryExitCode() {
+        String help = execute(List.of("--help")).out();
+
+        for (ExitCode code : ExitCode.values()) {
+            assertThat(help)
+                    .contains("   " + code.code() + " ")
+                    .contains(code.meaning().split(",")[0]);
+        }
+    }
+
+    @Test
+    void theVersionIsOneLine() {
+        assertThat(execute(List.of("--version")).out())
+                .matches("ullage .* \\(protocol 1, Pekko 1\\.7\\.0, Java .*\\)\n");
+    }
+
+    @Test
+    void theCommandAndARealServerUnderstandEachOther() throws Exception {
+        ActorTestKit kit = ActorTestKit.create();
+        try {
+            OperatorToken token = OperatorToken.loadOrCreate(home.resolve(".local/state/ullage"));
+            String url = "http://127.0.0.1:"
+                    + HttpApi.start(
+                                    kit.system(),
+                                    new HttpSettings("127.0.0.1", 0),
+                                    coordinator(kit),
+                                    new NodeId("host-a"),
+                                    token)
+                            .toCompletableFuture()
+                            .get(10, TimeUnit.SECONDS)
+                            .localAddress()
+                            .getPort();
+
+            Outcome json = execute(List.of("status", "--json", "--server", url));
+            assertThat(json.code()).isZero();
+            JsonNode status = JsonMapper.builder()
+                    .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+                    .build()
+                    .readTree(json.out());
+            assertThat(status.path("nodes").isArray()).isTrue();
+            assertThat(status.path("nodes")).isEmpty();
+
+            assertThat(execute(List.of("set", "reserve", "25%", "--server", url)))
+                    .isEqualTo(new Outcome(0, "reserve 25%\n", ""));
+            assertThat(execute(List.of("set", "share", "bert/3", "50%", "--server", url)))
+                    .isEqualTo(new Outcome(6, "", "ullage: no job bert\n"));
+        } finally {
+            kit.shutdownTestKit();
+        }
+    }
+
+    private static ActorRef<ToCoordinator> coordinator(ActorTestKit kit) {
+        return kit.spawn(Behaviors.receiveMessage(message -> {
+            if (message instanceof StatusQuery query) {
+                query.replyTo()
+                        .tell(new ClusterStatus(
+                                new NodeId("host-a"), Optional.empty(), "ACTIVE", List.of(), List.of()));
+            } else if (message instanceof SetReserve set) {
+                set.replyTo().tell(new Accepted("reserve " + set.reserve()));
+            } else if (message instanceof SetShare set) {
+                set.replyTo().tell(new Refused("no job " + set.job()));
+            }
+            return Behaviors.same();
+        }));
+    }
+
+    private Outcome run(String... arguments) {
+        List<String> all = new ArrayList<>(Arrays.asList(arguments));
+        if (!all.contains("token")) {
+            all.addAll(List.of("--server", server.uri().toString()));
+        }
+        return execute(all);
+    }
+
+    private Outcome execute(List<String> arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int code = commandLine(out, err, Terminal.NONE).execute(arguments.toArray(new String[0]));
+        return new Outcome(code, out.toString(), err.toString());
+    }
+
+    private CommandLine commandLine(Writer out, Writer err, Terminal terminal) {
+        return UllageMain.commandLine(new CliEnvironment(
+                Map.of("HOME", home.toString()), new PrintWriter(out), new PrintWriter(err), terminal));
+    }
+}

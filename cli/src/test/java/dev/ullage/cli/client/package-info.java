@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.cli.client;
+
+import org.jspecify.annotations.NullMarked;

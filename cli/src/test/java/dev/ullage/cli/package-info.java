@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.cli;
+
+import org.jspecify.annotations.NullMarked;
