@@ -94,7 +94,7 @@ final class DemoRun {
         if (lost.isPresent()) {
             throw new CommandFailure(
                     ExitCode.FAILED,
-                    "rank " + lost.get().rank() + " ended with " + lost.get().exitCode() + " before it trained: "
+                    "rank " + lost.get().rank() + " ended with " + lost.get().exitCode() + " before the demo did: "
                             + lost.get().complaint());
         }
     }
@@ -113,6 +113,7 @@ final class DemoRun {
     private void watchUntil(long deadline) throws CommandFailure, InterruptedException {
         while (System.nanoTime() < deadline) {
             look();
+            requireAllAlive();
         }
     }
 
