@@ -8,8 +8,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 begin check "format, compile, unit, cluster, python, repro"
 require_build_tools
 lock_build
-forget_results surefire-reports failsafe-reports
-forget_python_results
+forget_results
 
 failed=""
 echo "== format, compile, unit, cluster: one Maven run"

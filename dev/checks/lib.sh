@@ -154,17 +154,10 @@ build_distribution() {
     echo "Built in $((SECONDS - started)) s." >&2
 }
 
-# forget_results FOLDER...: the reports of earlier runs, and what they skipped.
+# The results of earlier runs, so that a summary counts this run only.
 forget_results() {
-    local folder
-    for folder in "$@"; do
-        rm -rf "$ROOT"/*/target/"$folder"
-    done
-    rm -f "$SKIP_FILE"
-}
-
-forget_python_results() {
-    rm -f "$ROOT/target/python-tests.json"
+    rm -rf "$ROOT"/*/target/surefire-reports "$ROOT"/*/target/failsafe-reports
+    rm -f "$SKIP_FILE" "$ROOT/target/python-tests.json"
 }
 
 # PYTHON if set; else the python3 on the PATH, or the system's where only that one has torch.
