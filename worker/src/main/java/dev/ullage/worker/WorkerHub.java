@@ -77,8 +77,16 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         INSTANCE
     }
 
-    /** A device and how its keeper is made, given where its reports go. */
-    record DeviceSetup(DeviceInfo info, Function<ActorRef<ToCoordinator>, Behavior<LimitKeeper.Command>> keeper) {}
+    /**
+     * A device.
+     *
+     * @param replayed the processes whose grants its ledger remembers
+     * @param keeper makes its keeper, given where reports go
+     */
+    record DeviceSetup(
+            DeviceInfo info,
+            List<RankInstance> replayed,
+            Function<ActorRef<ToCoordinator>, Behavior<LimitKeeper.Command>> keeper) {}
 
     /**
      * What a hub needs.
@@ -107,15 +115,17 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         super(context);
         this.setup = setup;
         ActorRef<ToCoordinator> reports = context.messageAdapter(ToCoordinator.class, Reported::new);
+        Map<RankInstance, DeviceId> replayed = new LinkedHashMap<>();
         for (DeviceSetup device : setup.devices()) {
             DeviceId id = device.info().id();
             ActorRef<LimitKeeper.Command> keeper = context.spawn(
                     device.keeper().apply(reports), "keeper-" + device.info().index(), BLOCKING);
             context.watchWith(keeper, new KeeperStopped(id));
             keepers.put(id, keeper);
+            device.replayed().forEach(instance -> replayed.put(instance, id));
         }
         this.sessions = setup.sessions().apply(context);
-        sessions.start(keepers);
+        sessions.start(keepers, replayed);
     }
 
     static Behavior<Command> create(Setup setup) {
@@ -188,7 +198,6 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private Behavior<Command> onReported(Reported command) {
         if (command.message() instanceof LimitsReported report) {
-            sessions.onReport(report);
             if (report.token().isPresent()
                     && (highestToken.isEmpty()
                             || highestToken.get().isOlderThan(report.token().get()))) {

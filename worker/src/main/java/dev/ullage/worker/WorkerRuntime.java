@@ -1,6 +1,7 @@
 package dev.ullage.worker;
 
 import dev.ullage.common.ledger.DeviceLedger;
+import dev.ullage.common.ledger.Grant;
 import dev.ullage.common.ledger.LedgerEvent;
 import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.DeviceInfo;
@@ -38,8 +39,8 @@ import org.slf4j.LoggerFactory;
 import scala.concurrent.Await;
 
 /**
- * A running worker: locks, ledgers, device owners and the rank socket, on an ActorSystem of its own that knows nothing of
- * any cluster. Memberships come and go through {@link #hub()}; no rank notices.
+ * A running worker: locks, ledgers, device owners and the rank socket, on an ActorSystem of its own that knows nothing
+ * of any cluster. Memberships come and go through {@link #hub()}; no rank notices.
  */
 public final class WorkerRuntime implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerRuntime.class);
@@ -137,6 +138,7 @@ public final class WorkerRuntime implements AutoCloseable {
         List<WorkerHub.DeviceSetup> devices = opened.stream()
                 .map(device -> new WorkerHub.DeviceSetup(
                         device.info(),
+                        device.ledger().grants().stream().map(Grant::instance).toList(),
                         uplink -> LimitKeeper.create(new LimitKeeper.Setup(
                                 setup.node(),
                                 device.store(),

@@ -37,8 +37,11 @@ public record Grant(
         return new Grant(instance, share, target, sequence, newConfirmed, newCeiling);
     }
 
+    /**
+     * What it was ordered no longer says what it holds: the target is gone until the next order, which any plan brings.
+     */
     Grant adopted(long newSequence, MemoryBytes newCeiling) {
-        return new Grant(instance, share, target, newSequence, confirmedSequence, newCeiling);
+        return new Grant(instance, share, Optional.empty(), newSequence, confirmedSequence, newCeiling);
     }
 
     /** The highest limit the newest order allows; zero before the first. */

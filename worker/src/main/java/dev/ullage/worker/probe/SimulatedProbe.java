@@ -90,7 +90,10 @@ public final class SimulatedProbe implements GpuProbe {
         chargesByDevice.values().forEach(charges -> charges.byPid.remove(pid));
     }
 
-    /** A process that is no rank holds {@code used} on the device; with nothing, it is gone from it. For tests and demos. */
+    /**
+     * A process that is no rank holds {@code used} on the device; with nothing, it is gone from it. For tests and
+     * demos.
+     */
     public synchronized void setForeign(DeviceId device, long pid, MemoryBytes used) {
         if (used.isZero()) {
             charges(device).byPid.remove(pid);

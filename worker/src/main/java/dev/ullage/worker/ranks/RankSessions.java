@@ -2,9 +2,7 @@ package dev.ullage.worker.ranks;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.RankInstance;
-import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.RankSample;
-import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import java.util.ArrayList;
@@ -85,16 +83,15 @@ public final class RankSessions {
         this.maxRanks = maxRanks;
     }
 
-    /** Called once, with the keepers of this worker's devices. */
-    public void start(Map<DeviceId, ActorRef<LimitKeeper.Command>> deviceKeepers) {
+    /**
+     * Called once, with the keepers of this worker's devices and the processes whose grants were replayed from the
+     * ledgers: those are watched until they say hello again or are gone.
+     */
+    public void start(
+            Map<DeviceId, ActorRef<LimitKeeper.Command>> deviceKeepers, Map<RankInstance, DeviceId> replayed) {
         keepers.putAll(deviceKeepers);
-    }
-
-    /** A grant that no session stands for was replayed from the ledger: its process is watched from now on. */
-    public void onReport(LimitsReported report) {
-        for (GrantReport grant : report.ledger().grants()) {
-            known.putIfAbsent(grant.instance(), new Known(report.device(), Optional.empty(), Optional.empty()));
-        }
+        replayed.forEach(
+                (instance, device) -> known.put(instance, new Known(device, Optional.empty(), Optional.empty())));
     }
 
     public void on(Event event) {

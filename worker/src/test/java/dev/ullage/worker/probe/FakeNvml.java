@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A {@code libnvidia-ml.so.1} that is compiled from {@code src/test/c/fake_nvml.c} and answers from a script; the script's
- * keys are explained there. Compiled anew for each test, so that no library is loaded twice.
+ * A {@code libnvidia-ml.so.1} that is compiled from {@code src/test/c/fake_nvml.c} and answers from a script; the
+ * script's keys are explained there. Compiled anew for each test, so that no library is loaded twice.
  */
 final class FakeNvml {
     static final Path SOURCE = Path.of("src/test/c/fake_nvml.c");

@@ -23,7 +23,9 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Goal: the binding reads what a driver writes. Method: a C library with NVML's interface that answers from a script. */
+/**
+ * Goal: the binding reads what a driver writes. Method: a C library with NVML's interface that answers from a script.
+ */
 class NvmlProbeTest {
     private static final DeviceId FIRST = new DeviceId(FakeNvml.uuid(0));
 

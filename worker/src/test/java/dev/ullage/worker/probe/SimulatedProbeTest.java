@@ -103,7 +103,9 @@ class SimulatedProbeTest {
         assertThatIllegalArgumentException().isThrownBy(() -> probe.charge(first, 0, MemoryBytes.ZERO));
     }
 
-    /** Method: ranks charge and leave from many threads while the device is read; the parts must always make the whole. */
+    /**
+     * Method: ranks charge and leave from many threads while the device is read; the parts must always make the whole.
+     */
     @Test
     void partsMakeTheWholeWhileRanksComeAndGo() {
         CompletableFuture<?>[] ranks = IntStream.rangeClosed(1, 8)

@@ -1,0 +1,104 @@
+package dev.ullage.cli;
+
+import dev.ullage.cli.client.ApiException;
+import dev.ullage.config.SettingsException;
+import java.io.PrintWriter;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** The {@code ullage} command: its parts, and what happens when one of them fails. */
+@Command(
+        name = "ullage",
+        description = "Coordinates the GPU memory of training jobs across machines.",
+        versionProvider = Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        exitCodeListHeading = "%nExit codes:%n")
+public final class UllageMain implements Runnable {
+    @Option(names = "--debug", description = "Show where in the program an error came from.", scope = ScopeType.INHERIT)
+    private boolean debug;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    private UllageMain() {}
+
+    public static void main(String[] args) {
+        System.exit(commandLine(CliEnvironment.ofProcess()).execute(args));
+    }
+
+    /** The command with all its parts; {@code execute} answers with an {@link ExitCode}'s number. */
+    static CommandLine commandLine(CliEnvironment environment) {
+        UllageMain main = new UllageMain();
+        CommandLine commandLine = new CommandLine(main)
+                .addSubcommand(new StatusCommand(environment))
+                .addSubcommand(new CommandLine(new SetCommand())
+                        .addSubcommand(new SetReserveCommand(environment))
+                        .addSubcommand(new SetShareCommand(environment)))
+                .addSubcommand(new TokenCommand(environment))
+                .addSubcommand(new CommandLine.HelpCommand());
+        commandLine.getCommandSpec().usageMessage().exitCodeList(ExitCode.list());
+        return commandLine
+                .setOut(environment.out())
+                .setErr(environment.err())
+                .setColorScheme(CommandLine.Help.defaultColorScheme(
+                        environment.terminal().hasColours() ? Ansi.ON : Ansi.OFF))
+                .setParameterExceptionHandler(UllageMain::onUsageError)
+                .setExecutionExceptionHandler(main::onFailure);
+    }
+
+    /** Without a subcommand. */
+    @Override
+    public void run() {
+        if (spec != null) {
+            throw new ParameterException(spec.commandLine(), "a command is missing");
+        }
+    }
+
+    private static int onUsageError(ParameterException e, String[] args) {
+        CommandLine command = e.getCommandLine();
+        PrintWriter err = command.getErr();
+        err.println("ullage: " + e.getMessage());
+        CommandLine.UnmatchedArgumentException.printSuggestions(e, err);
+        err.println("Try \"" + command.getCommandSpec().qualifiedName() + " --help\".");
+        return ExitCode.USAGE.code();
+    }
+
+    private int onFailure(Exception e, CommandLine command, ParseResult parsed) {
+        PrintWriter err = command.getErr();
+        ExitCode exitCode = exitCode(e);
+        if (exitCode == ExitCode.INTERNAL) {
+            err.println("ullage: internal error: " + e + (debug ? "" : "; --debug shows where"));
+        } else {
+            err.println("ullage: " + e.getMessage());
+        }
+        if (debug) {
+            e.printStackTrace(err);
+        }
+        return exitCode.code();
+    }
+
+    private static ExitCode exitCode(Exception e) {
+        if (e instanceof CommandFailure failure) {
+            return failure.exitCode();
+        }
+        if (e instanceof SettingsException) {
+            return ExitCode.BAD_SETTINGS;
+        }
+        if (e instanceof ApiException failure) {
+            return switch (failure.reason()) {
+                case UNREACHABLE -> ExitCode.UNREACHABLE;
+                case REFUSED -> ExitCode.REFUSED;
+                case UNUSABLE -> ExitCode.FAILED;
+            };
+        }
+        return ExitCode.INTERNAL;
+    }
+}

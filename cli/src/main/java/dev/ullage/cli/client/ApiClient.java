@@ -1,0 +1,155 @@
+package dev.ullage.cli.client;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.cli.client.ApiException.Reason;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** Asks a coordinator's node over HTTP. Blocks; a question takes at most {@code timeout}. */
+public final class ApiClient {
+    public static final URI DEFAULT_SERVER = URI.create("http://127.0.0.1:7788");
+    public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
+
+    private static final int SCHEMA = 1;
+    private static final int MAX_ANSWER_BYTES = 64 << 20;
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final URI server;
+    private final Duration timeout;
+    private final HttpClient http;
+
+    /** @param server {@code http://HOST:PORT} */
+    public ApiClient(URI server, Duration timeout) {
+        this.server = server;
+        this.timeout = timeout;
+        this.http = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .followRedirects(HttpClient.Redirect.NEVER)
+                .proxy(HttpClient.Builder.NO_PROXY)
+                .connectTimeout(timeout)
+                .build();
+    }
+
+    /** The status document, as it came. */
+    public JsonNode status() throws ApiException {
+        JsonNode json = send(request("/api/v1/status").GET().build());
+        int schema = json.path("schema").intValue();
+        if (schema != SCHEMA) {
+            throw new ApiException(
+                    Reason.UNUSABLE,
+                    json.has("schema")
+                            ? "the coordinator at " + server + " speaks schema " + schema + ", this command knows "
+                                    + SCHEMA + ": they are of different versions"
+                            : notACoordinator());
+        }
+        return json;
+    }
+
+    /**
+     * Changes the reserve of one device, or of all.
+     *
+     * @return what the coordinator says it does
+     */
+    public String setReserve(String reserve, Optional<String> device, String token) throws ApiException {
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        body.put("reserve", reserve);
+        body.put("device", device.orElse(null));
+        return change("/api/v1/reserve", body, token);
+    }
+
+    /**
+     * Changes what share of its limit a rank of a job gets, or each of its ranks.
+     *
+     * @return what the coordinator says it does
+     */
+    public String setShare(String job, OptionalInt rank, String share, String token) throws ApiException {
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        body.put("job", job);
+        body.put("rank", rank.isPresent() ? (Integer) rank.getAsInt() : null);
+        body.put("share", share);
+        return change("/api/v1/share", body, token);
+    }
+
+    private String change(String path, ObjectNode body, String token) throws ApiException {
+        JsonNode json = send(request(path)
+                .header("Authorization", "Bearer " + token)
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
+                .build());
+        return json.path("message").asText();
+    }
+
+    private HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(server.resolve(path)).timeout(timeout);
+    }
+
+    private JsonNode send(HttpRequest request) throws ApiException {
+        try {
+            HttpResponse<InputStream> response = http.send(request, HttpResponse.BodyHandlers.ofInputStream());
+            try (InputStream body = response.body()) {
+                byte[] bytes = body.readNBytes(MAX_ANSWER_BYTES + 1);
+                if (bytes.length > MAX_ANSWER_BYTES) {
+                    throw new ApiException(Reason.UNUSABLE, "the answer of " + server + " is longer than 64 MiB");
+                }
+                JsonNode json = JSON.readTree(new String(bytes, StandardCharsets.UTF_8));
+                if (response.statusCode() != 200) {
+                    throw refusal(response.statusCode(), json);
+                }
+                return json;
+            }
+        } catch (JsonProcessingException e) {
+            throw new ApiException(Reason.UNUSABLE, notACoordinator(), e);
+        } catch (HttpTimeoutException e) {
+            throw new ApiException(
+                    Reason.UNREACHABLE,
+                    "no answer from " + server + " within " + timeout.toMillis() / 1000.0 + " s",
+                    e);
+        } catch (ConnectException e) {
+            throw new ApiException(
+                    Reason.UNREACHABLE,
+                    "no coordinator at " + server + ": connection refused; start one with \"ullage up\", or say where"
+                            + " it is with --server",
+                    e);
+        } catch (IOException e) {
+            throw new ApiException(Reason.UNREACHABLE, "the connection to " + server + " broke: " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiException(Reason.UNREACHABLE, "interrupted while waiting for " + server, e);
+        }
+    }
+
+    private ApiException refusal(int statusCode, JsonNode problem) {
+        if (!problem.path("detail").isTextual()) {
+            return new ApiException(Reason.UNUSABLE, notACoordinator() + " (HTTP " + statusCode + ")");
+        }
+        List<String> sentences = new ArrayList<>();
+        sentences.add(problem.path("detail").asText());
+        problem.path("errors").forEach(error -> sentences.add(error.asText()));
+        String message = String.join("; ", sentences);
+        return switch (statusCode) {
+            case 503 -> new ApiException(Reason.UNREACHABLE, message);
+            case 400, 401, 403, 409, 413, 415, 421 -> new ApiException(Reason.REFUSED, message);
+            default -> new ApiException(Reason.UNUSABLE, message + " (HTTP " + statusCode + ")");
+        };
+    }
+
+    private String notACoordinator() {
+        return "what answers at " + server + " is no coordinator of Ullage";
+    }
+}

@@ -1,0 +1,167 @@
+package dev.ullage.cli.node;
+
+import dev.ullage.cli.ExitCode;
+import dev.ullage.config.SettingsException;
+import dev.ullage.config.SettingsFlag;
+import dev.ullage.config.SettingsLoader;
+import dev.ullage.config.UllageSettings;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** What {@code up}, {@code coordinator} and {@code worker} have in common: settings, start, ready line, orderly end. */
+abstract class NodeCommand implements Callable<Integer> {
+    private static final Duration READY_WITHIN = Duration.ofSeconds(60);
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "Settings file (HOCON); config/examples has some. Flags go before it.")
+    @Nullable
+    Path config;
+
+    @Option(
+            names = "--state",
+            paramLabel = "DIR",
+            description = "State folder: ledgers, rank socket, operator's token.")
+    @Nullable
+    String state;
+
+    @Option(names = "--node", paramLabel = "NAME", description = "This node's name. Default: the host's name.")
+    @Nullable
+    String node;
+
+    @Option(
+            names = "--cluster-port",
+            paramLabel = "PORT",
+            description = "Port for the other nodes of the cluster; 0: any free one.")
+    @Nullable
+    String clusterPort;
+
+    private final Set<UllageNode.Role> roles;
+
+    NodeCommand(Set<UllageNode.Role> roles) {
+        this.roles = roles;
+    }
+
+    /** The flags of this command as settings. */
+    abstract List<SettingsFlag> flags();
+
+    List<SettingsFlag> commonFlags() {
+        List<SettingsFlag> flags = new ArrayList<>();
+        add(flags, "--state", "ullage.node.state-dir", state);
+        add(flags, "--node", "ullage.node.name", node);
+        add(flags, "--cluster-port", "ullage.cluster.port", clusterPort);
+        return flags;
+    }
+
+    static void add(List<SettingsFlag> flags, String flag, String key, @Nullable String value) {
+        if (value != null) {
+            flags.add(new SettingsFlag(flag, key, value));
+        }
+    }
+
+    @Override
+    public Integer call() {
+        PrintWriter err = requiredSpec().commandLine().getErr();
+        UllageSettings settings;
+        try {
+            settings = SettingsLoader.load(Optional.ofNullable(config), flags(), System.getenv());
+        } catch (SettingsException e) {
+            err.println(e.getMessage());
+            return ExitCode.BAD_SETTINGS.code();
+        }
+        CountDownLatch end = new CountDownLatch(1);
+        AtomicBoolean lost = new AtomicBoolean();
+        Runnable onLost = () -> {
+            lost.set(true);
+            end.countDown();
+        };
+        CountDownLatch closed = new CountDownLatch(1);
+        try (UllageNode running = UllageNode.start(settings, roles, Clock.systemUTC(), onLost)) {
+            endOnSignal(end, closed);
+            announce(running, settings);
+            end.await();
+        } catch (NodeStartException e) {
+            err.println("ullage: " + e.getMessage());
+            return e.exitCode().code();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            closed.countDown();
+        }
+        return (lost.get() ? ExitCode.STATE_UNUSABLE : ExitCode.OK).code();
+    }
+
+    /** Lets SIGTERM and SIGINT end the node in order, with exit code 0 when that worked. */
+    private static void endOnSignal(CountDownLatch end, CountDownLatch closed) {
+        Thread hook = new Thread(
+                () -> {
+                    boolean signalled = end.getCount() > 0;
+                    end.countDown();
+                    try {
+                        closed.await();
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                    if (signalled) {
+                        Runtime.getRuntime().halt(ExitCode.OK.code());
+                    }
+                },
+                "orderly-end");
+        Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    private void announce(UllageNode running, UllageSettings settings) {
+        PrintWriter out = requiredSpec().commandLine().getOut();
+        boolean ready = running.awaitReady(READY_WITHIN);
+        Duration sinceStart = Duration.ofMillis(System.currentTimeMillis()
+                - java.lang.management.ManagementFactory.getRuntimeMXBean().getStartTime());
+        out.printf(
+                "ullage: node %s is %s (%.1f s)%n",
+                settings.node().nodeName(),
+                ready ? "ready" : "up, but no coordinator answers yet",
+                sinceStart.toMillis() / 1000.0);
+        out.printf("  cluster      %s%n", running.clusterAddress());
+        running.httpAddress()
+                .ifPresent(address -> out.printf(
+                        "  API          http://%s:%d   (ullage status --server ...)%n",
+                        address.getHostString(), address.getPort()));
+        running.rankSocket().ifPresent(socket -> {
+            out.printf("  rank socket  %s%n", socket);
+            out.printf("  ranks        export ULLAGE_SOCKET=%s%n", socket);
+            pythonPath().ifPresent(path -> out.printf("               export PYTHONPATH=%s%n", path));
+            out.println("               torchrun --no-python --nproc-per-node N"
+                    + " python3 -m ullage exec -- python3 train.py");
+        });
+        out.flush();
+    }
+
+    /** Where this distribution keeps the rank client. */
+    private static Optional<Path> pythonPath() {
+        return Optional.ofNullable(System.getProperty("ullage.home")).map(home -> Path.of(home, "python"));
+    }
+
+    private CommandSpec requiredSpec() {
+        if (spec == null) {
+            throw new IllegalStateException("picocli sets the spec before it runs a command");
+        }
+        return spec;
+    }
+}

@@ -1,0 +1,301 @@
+package dev.ullage.cli.node;
+
+import dev.ullage.cli.ExitCode;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToOperator;
+import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToWorker;
+import dev.ullage.config.ClusterConfig;
+import dev.ullage.config.UllageSettings;
+import dev.ullage.coordinator.CoordinatorActor;
+import dev.ullage.coordinator.http.HttpApi;
+import dev.ullage.coordinator.http.OperatorToken;
+import dev.ullage.worker.CoordinatorLink;
+import dev.ullage.worker.DeviceSource;
+import dev.ullage.worker.WorkerHub;
+import dev.ullage.worker.WorkerRuntime;
+import dev.ullage.worker.WorkerStartException;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.pekko.actor.Address;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.AskPattern;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.cluster.typed.ClusterSingleton;
+import org.apache.pekko.cluster.typed.ClusterSingletonSettings;
+import org.apache.pekko.cluster.typed.SingletonActor;
+import org.apache.pekko.http.javadsl.ServerBinding;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running node: coordinator, worker or both in one process. The worker's devices, ledgers and ranks live on an
+ * ActorSystem of their own and outlive every cluster membership; coordinator, API and the link to the worker are made
+ * anew with each.
+ */
+public final class UllageNode implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(UllageNode.class);
+    private static final Duration HTTP_WITHIN = Duration.ofSeconds(20);
+    private static final Duration ASK_WITHIN = Duration.ofMillis(500);
+    private static final Duration READY_POLL = Duration.ofMillis(20);
+    private static final String SINGLETON = "coordinator";
+
+    /** What a node does. */
+    public enum Role {
+        COORDINATOR,
+        WORKER
+    }
+
+    private final UllageSettings settings;
+    private final Set<Role> roles;
+    private final Clock clock;
+    private final Optional<WorkerRuntime> worker;
+    private final Optional<OperatorToken> token;
+    private final CompletableFuture<InetSocketAddress> http = new CompletableFuture<>();
+    private final ClusterMembership membership;
+    private volatile @Nullable ActorRef<ToCoordinator> coordinator;
+
+    private UllageNode(
+            UllageSettings settings,
+            Set<Role> roles,
+            Clock clock,
+            Optional<WorkerRuntime> worker,
+            Optional<OperatorToken> token) {
+        this.settings = settings;
+        this.roles = Set.copyOf(roles);
+        this.clock = clock;
+        this.worker = worker;
+        this.token = token;
+        Set<String> names = new TreeSet<>();
+        roles.forEach(role ->
+                names.add(role == Role.COORDINATOR ? ClusterConfig.COORDINATOR_ROLE : ClusterConfig.WORKER_ROLE));
+        this.membership = ClusterMembership.start(
+                ClusterConfig.SYSTEM_NAME,
+                ClusterConfig.toPekkoConfig(settings, names),
+                ClusterConfig.mustJoinItself(settings.cluster()),
+                this::guardian);
+    }
+
+    /**
+     * Starts a node; on failure nothing is left running.
+     *
+     * @param onLost the worker can no longer keep its promises safe on disk: this process must end
+     */
+    public static UllageNode start(UllageSettings settings, Set<Role> roles, Clock clock, Runnable onLost)
+            throws NodeStartException {
+        requireWritable(settings.node().stateDir());
+        Optional<OperatorToken> token = Optional.empty();
+        Optional<WorkerRuntime> worker = Optional.empty();
+        try {
+            if (roles.contains(Role.WORKER)) {
+                worker = Optional.of(startWorker(settings, clock, onLost));
+            }
+            if (roles.contains(Role.COORDINATOR)) {
+                token = Optional.of(OperatorToken.loadOrCreate(settings.node().stateDir()));
+            }
+            UllageNode node = new UllageNode(settings, roles, clock, worker, token);
+            if (roles.contains(Role.COORDINATOR)) {
+                node.awaitHttp();
+            }
+            return node;
+        } catch (IOException e) {
+            worker.ifPresent(WorkerRuntime::close);
+            throw new NodeStartException(ExitCode.STATE_UNUSABLE, String.valueOf(e.getMessage()), e);
+        } catch (NodeStartException e) {
+            worker.ifPresent(WorkerRuntime::close);
+            throw e;
+        } catch (RuntimeException e) {
+            worker.ifPresent(WorkerRuntime::close);
+            throw clusterFailure(settings, e);
+        }
+    }
+
+    private static void requireWritable(Path stateDir) throws NodeStartException {
+        try {
+            Files.createDirectories(stateDir);
+            Files.delete(Files.createTempFile(stateDir, "probe", ".tmp"));
+        } catch (IOException e) {
+            throw new NodeStartException(
+                    ExitCode.STATE_UNUSABLE,
+                    "state folder " + stateDir + " cannot be written: "
+                            + e.getClass().getSimpleName() + " " + e.getMessage()
+                            + "; choose another one with --state",
+                    e);
+        }
+    }
+
+    private static WorkerRuntime startWorker(UllageSettings settings, Clock clock, Runnable onLost)
+            throws NodeStartException {
+        NodeId node = new NodeId(settings.node().nodeName());
+        try {
+            WorkerRuntime.Devices devices = DeviceSource.open(settings.worker().devices(), node);
+            WorkerRuntime.Setup setup = new WorkerRuntime.Setup(
+                    node,
+                    settings.node().stateDir(),
+                    DeviceSource.lockDir(settings.worker().devices()),
+                    settings.worker(),
+                    settings.limits().reserve(),
+                    devices,
+                    onLost);
+            return WorkerRuntime.start(setup, clock);
+        } catch (WorkerStartException e) {
+            ExitCode code =
+                    switch (e.kind()) {
+                        case NO_DEVICES -> ExitCode.NO_DEVICES;
+                        case DEVICE_ALREADY_OWNED -> ExitCode.REFUSED;
+                        case STATE_UNUSABLE -> ExitCode.STATE_UNUSABLE;
+                    };
+            throw new NodeStartException(code, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static NodeStartException clusterFailure(UllageSettings settings, RuntimeException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof BindException) {
+                return new NodeStartException(
+                        ExitCode.PORT_IN_USE,
+                        "cannot listen on " + settings.cluster().host() + ":"
+                                + settings.cluster().port() + " (ullage.cluster): " + cause.getMessage()
+                                + "; is another node running? Choose another port with --cluster-port",
+                        failure);
+            }
+        }
+        return new NodeStartException(
+                ExitCode.INTERNAL, "the cluster node did not start: " + failure.getMessage(), failure);
+    }
+
+    private void awaitHttp() throws NodeStartException {
+        try {
+            http.get(HTTP_WITHIN.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            membership.close();
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            boolean taken = cause instanceof BindException;
+            throw new NodeStartException(
+                    taken ? ExitCode.PORT_IN_USE : ExitCode.BAD_SETTINGS,
+                    cause.getMessage() + (taken ? "; choose another port with --port" : ""),
+                    cause);
+        } catch (TimeoutException e) {
+            membership.close();
+            throw new NodeStartException(ExitCode.INTERNAL, "the API did not start within " + HTTP_WITHIN, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Behavior<Void> guardian() {
+        return Behaviors.setup(this::startMember);
+    }
+
+    private Behavior<Void> startMember(ActorContext<Void> context) {
+        NodeId node = new NodeId(settings.node().nodeName());
+        Behavior<ToCoordinator> behavior = CoordinatorActor.create(
+                settings.coordinator(),
+                settings.limits(),
+                node,
+                () -> UUID.randomUUID().toString(),
+                clock);
+        SingletonActor<ToCoordinator> singleton = SingletonActor.of(behavior, SINGLETON)
+                .withSettings(
+                        ClusterSingletonSettings.create(context.getSystem()).withRole(ClusterConfig.COORDINATOR_ROLE));
+        ActorRef<ToCoordinator> proxy =
+                ClusterSingleton.get(context.getSystem()).init(singleton);
+        coordinator = proxy;
+        worker.ifPresent(runtime -> context.spawn(link(runtime.hub(), proxy), "link"));
+        token.ifPresent(secret -> HttpApi.start(context.getSystem(), settings.http(), proxy, node, secret)
+                .whenComplete(this::onHttp));
+        return Behaviors.empty();
+    }
+
+    private static Behavior<ToWorker> link(ActorRef<WorkerHub.Command> hub, ActorRef<ToCoordinator> proxy) {
+        return CoordinatorLink.create(hub, proxy);
+    }
+
+    private void onHttp(@Nullable ServerBinding binding, @Nullable Throwable failure) {
+        if (binding != null) {
+            http.complete(binding.localAddress());
+        } else if (failure != null && !http.completeExceptionally(failure)) {
+            LOG.warn("reason=\"the API could not be started again: {}\"", failure.getMessage());
+        }
+    }
+
+    /** Whether this node is of use: a coordinator is active, as far as this node can tell. */
+    public boolean isReady() {
+        ActorRef<ToCoordinator> asked = coordinator;
+        if (asked == null) {
+            return false;
+        }
+        try {
+            ToOperator answer = AskPattern.<ToCoordinator, ToOperator>ask(
+                            asked,
+                            ToCoordinator.StatusQuery::new,
+                            ASK_WITHIN,
+                            membership.system().scheduler())
+                    .toCompletableFuture()
+                    .get(ASK_WITHIN.toMillis() * 2, TimeUnit.MILLISECONDS);
+            return answer instanceof ClusterStatus status && status.state().equals("ACTIVE");
+        } catch (ExecutionException | TimeoutException e) {
+            LOG.debug("reason=\"no coordinator answers yet: {}\"", e.getMessage());
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** Waits until {@link #isReady()}; returns whether that came true in time. */
+    public boolean awaitReady(Duration timeout) {
+        long deadline = clock.millis() + timeout.toMillis();
+        while (clock.millis() < deadline && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(READY_POLL.toNanos());
+            if (isReady()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    public Set<Role> roles() {
+        return roles;
+    }
+
+    /** Where the API listens, on a coordinator's node. */
+    public Optional<InetSocketAddress> httpAddress() {
+        return Optional.ofNullable(http.getNow(null));
+    }
+
+    /** The socket that ranks connect to, on a worker's node. */
+    public Optional<Path> rankSocket() {
+        return worker.map(WorkerRuntime::socket);
+    }
+
+    /** Where other nodes of the cluster reach this one. */
+    public Address clusterAddress() {
+        return membership.address();
+    }
+
+    /** Leaves the cluster, then stops serving ranks; they keep their limits. */
+    @Override
+    public void close() {
+        membership.close();
+        worker.ifPresent(WorkerRuntime::close);
+    }
+}

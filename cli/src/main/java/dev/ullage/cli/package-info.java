@@ -1,0 +1,5 @@
+/** The {@code ullage} command. */
+@NullMarked
+package dev.ullage.cli;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,77 @@
+package dev.ullage.config;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigParseOptions;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The settings as Pekko's configuration. What does not depend on them is in {@code *-system.conf} beside this class.
+ */
+public final class ClusterConfig {
+    /** Name of the cluster's ActorSystem; the same on all nodes, it is part of their addresses. */
+    public static final String SYSTEM_NAME = "ullage";
+
+    public static final String COORDINATOR_ROLE = "coordinator";
+    public static final String WORKER_ROLE = "worker";
+
+    /** Dispatcher for calls that wait; in both kinds of ActorSystem. */
+    public static final String BLOCKING_DISPATCHER = "ullage.blocking-dispatcher";
+
+    private ClusterConfig() {}
+
+    /** For the ActorSystem that is a member of the cluster. Pekko adds its own defaults. */
+    public static Config toPekkoConfig(UllageSettings settings, Set<String> roles) {
+        ClusterSettings cluster = settings.cluster();
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("pekko.remote.artery.transport", cluster.transport().label());
+        values.put("pekko.remote.artery.canonical.hostname", cluster.host());
+        values.put("pekko.remote.artery.canonical.port", cluster.port());
+        values.put("pekko.cluster.seed-nodes", seedNodes(cluster));
+        values.put("pekko.cluster.roles", List.copyOf(new TreeSet<>(roles)));
+        values.put(
+                "pekko.cluster.split-brain-resolver.keep-majority.role",
+                cluster.majorityOf() == MajorityOf.COORDINATORS ? COORDINATOR_ROLE : "");
+        FailoverSettings failover = cluster.failover();
+        values.put("pekko.cluster.split-brain-resolver.stable-after", failover.stableAfter());
+        values.put("pekko.cluster.failure-detector.heartbeat-interval", failover.heartbeatInterval());
+        values.put("pekko.cluster.failure-detector.acceptable-heartbeat-pause", failover.acceptableHeartbeatPause());
+        return ConfigFactory.parseMap(values, "settings of Ullage")
+                .withFallback(resource("cluster-system.conf"))
+                .withFallback(resource("base-system.conf"));
+    }
+
+    /** For an ActorSystem that talks to nobody: it outlives every membership. */
+    public static Config localConfig() {
+        return resource("base-system.conf");
+    }
+
+    /**
+     * Whether nothing tells this node where the cluster is: no seed nodes, and a port that is only known once it is
+     * bound. Such a node has to join itself by hand.
+     */
+    public static boolean mustJoinItself(ClusterSettings cluster) {
+        return cluster.seedNodes().isEmpty() && cluster.port() == 0;
+    }
+
+    private static List<String> seedNodes(ClusterSettings cluster) {
+        if (mustJoinItself(cluster)) {
+            return List.of();
+        }
+        List<NodeAddress> addresses = cluster.seedNodes().isEmpty()
+                ? List.of(new NodeAddress(cluster.host(), cluster.port()))
+                : cluster.seedNodes();
+        return addresses.stream()
+                .map(address -> "pekko://" + SYSTEM_NAME + "@" + address)
+                .toList();
+    }
+
+    private static Config resource(String name) {
+        return ConfigFactory.parseResources(
+                ClusterConfig.class, name, ConfigParseOptions.defaults().setAllowMissing(false));
+    }
+}

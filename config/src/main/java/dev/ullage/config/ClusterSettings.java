@@ -1,0 +1,26 @@
+package dev.ullage.config;
+
+import java.util.List;
+
+/**
+ * How a node takes part in the cluster.
+ *
+ * @param transport the same on all nodes
+ * @param host the address other nodes reach this one at
+ * @param port 0: any free port
+ * @param seedNodes where to join; empty: this node starts a cluster
+ * @param majorityOf who is counted when the network splits; the same on all nodes
+ * @param failover the same on all nodes
+ */
+public record ClusterSettings(
+        Transport transport,
+        String host,
+        int port,
+        List<NodeAddress> seedNodes,
+        MajorityOf majorityOf,
+        FailoverSettings failover) {
+
+    public ClusterSettings {
+        seedNodes = List.copyOf(seedNodes);
+    }
+}

@@ -1,0 +1,51 @@
+package dev.ullage.config;
+
+import java.time.Duration;
+
+/**
+ * The pace of the coordinator. Every duration is longer than zero.
+ *
+ * @param tick how often it plans and looks after its rollouts
+ * @param claimFor how long it listens for the tokens of others before it claims its own
+ * @param learnFor how long it waits for devices that do not report before it plans for those that did
+ * @param staleAfter age from which a ledger's report is no base for a plan
+ * @param forgetAfter silence after which a node is no longer shown
+ * @param stallAfter time after which a plan that has not settled is called stalled
+ * @param resendAfter pause before a desire that has not settled is sent again
+ */
+public record CoordinatorSettings(
+        Duration tick,
+        Duration claimFor,
+        Duration learnFor,
+        Duration staleAfter,
+        Duration forgetAfter,
+        Duration stallAfter,
+        Duration resendAfter) {
+
+    public CoordinatorSettings {
+        requirePositive("tick", tick);
+        requirePositive("claim-for", claimFor);
+        requirePositive("learn-for", learnFor);
+        requirePositive("stale-after", staleAfter);
+        requirePositive("forget-after", forgetAfter);
+        requirePositive("stall-after", stallAfter);
+        requirePositive("resend-after", resendAfter);
+    }
+
+    public static CoordinatorSettings defaults() {
+        return new CoordinatorSettings(
+                Duration.ofMillis(250),
+                Duration.ofMillis(300),
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(60),
+                Duration.ofSeconds(10),
+                Duration.ofSeconds(2));
+    }
+
+    private static void requirePositive(String name, Duration value) {
+        if (value.isZero() || value.isNegative()) {
+            throw new IllegalArgumentException(name + " must be longer than zero: " + value);
+        }
+    }
+}

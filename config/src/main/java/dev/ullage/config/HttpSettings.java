@@ -1,0 +1,34 @@
+package dev.ullage.config;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Locale;
+import java.util.regex.Pattern;
+
+/**
+ * Where the coordinator answers operators.
+ *
+ * @param host a loopback address: there is no TLS yet
+ * @param port 0: any free port
+ */
+public record HttpSettings(String host, int port) {
+    private static final Pattern IP_LITERAL = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
+
+    /**
+     * Whether only processes of this machine can reach {@code host}. A name other than {@code localhost} is not looked
+     * up: what it resolves to may change after the question.
+     */
+    public static boolean isLoopback(String host) {
+        if (host.toLowerCase(Locale.ROOT).equals("localhost")) {
+            return true;
+        }
+        if (!IP_LITERAL.matcher(host).matches()) {
+            return false;
+        }
+        try {
+            return InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package dev.ullage.config;
+
+import com.typesafe.config.ConfigObject;
+import com.typesafe.config.ConfigUtil;
+import com.typesafe.config.ConfigValue;
+import com.typesafe.config.ConfigValueType;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** Compares what somebody set with the settings that exist, as {@code reference.conf} lists them. */
+final class KnownKeys {
+    private static final int MAX_TYPING_MISTAKES = 3;
+
+    private final ConfigObject reference;
+    private final List<String> all = new ArrayList<>();
+
+    /** @param reference the whole tree with its one root key */
+    KnownKeys(ConfigObject reference) {
+        this.reference = reference;
+        collect("", reference);
+    }
+
+    /** What in {@code given} is not a setting, or is a section where a value belongs, or the other way round. */
+    List<SettingsProblem> problems(ConfigObject given) {
+        List<SettingsProblem> problems = new ArrayList<>();
+        compare("", given, reference, problems);
+        return problems;
+    }
+
+    private void collect(String prefix, ConfigObject section) {
+        for (Map.Entry<String, ConfigValue> entry : new TreeMap<>(section).entrySet()) {
+            String key = prefix + entry.getKey();
+            all.add(key);
+            if (entry.getValue() instanceof ConfigObject inner) {
+                collect(key + ".", inner);
+            }
+        }
+    }
+
+    private void compare(String prefix, ConfigObject given, ConfigObject known, List<SettingsProblem> problems) {
+        for (Map.Entry<String, ConfigValue> entry : new TreeMap<>(given).entrySet()) {
+            String key = prefix + ConfigUtil.quoteString(entry.getKey()).replaceAll("^\"([\\w-]+)\"$", "$1");
+            ConfigValue value = entry.getValue();
+            ConfigValue expected = known.get(entry.getKey());
+            if (expected == null) {
+                problems.add(problem(key, value, "is not a setting" + suggestion(key)));
+            } else if (value.valueType() == ConfigValueType.NULL) {
+                problems.add(problem(key, value, "must not be null; leave it out for its default"));
+            } else if (expected instanceof ConfigObject section) {
+                if (value instanceof ConfigObject inner) {
+                    compare(key + ".", inner, section, problems);
+                } else {
+                    problems.add(problem(key, value, "must be a section, as in " + key + " { ... }"));
+                }
+            } else if (value instanceof ConfigObject) {
+                problems.add(problem(key, value, "must be a value, not a section"));
+            }
+        }
+    }
+
+    private String suggestion(String key) {
+        return nearest(key).map(near -> "; did you mean " + near + "?").orElse("");
+    }
+
+    private Optional<String> nearest(String key) {
+        String lastName = key.substring(key.lastIndexOf('.') + 1);
+        Optional<String> sameName = all.stream()
+                .filter(known -> known.endsWith("." + lastName))
+                .min(Comparator.comparingInt(known -> distance(known, key)));
+        return sameName.or(() -> all.stream()
+                .min(Comparator.comparingInt(known -> distance(known, key)))
+                .filter(known -> distance(known, key) <= MAX_TYPING_MISTAKES));
+    }
+
+    private static SettingsProblem problem(String key, ConfigValue value, String rule) {
+        String shown = value.valueType() == ConfigValueType.OBJECT ? "" : SettingsReader.text(value);
+        return new SettingsProblem(key, shown, rule, SettingsReader.origin(value.origin()));
+    }
+
+    /** Levenshtein's: letters to insert, delete or replace. */
+    private static int distance(String left, String right) {
+        int[] previous = new int[right.length() + 1];
+        for (int j = 0; j <= right.length(); j++) {
+            previous[j] = j;
+        }
+        for (int i = 1; i <= left.length(); i++) {
+            int[] current = new int[right.length() + 1];
+            current[0] = i;
+            for (int j = 1; j <= right.length(); j++) {
+                int replaced = previous[j - 1] + (left.charAt(i - 1) == right.charAt(j - 1) ? 0 : 1);
+                current[j] = Math.min(replaced, Math.min(previous[j], current[j - 1]) + 1);
+            }
+            previous = current;
+        }
+        return previous[right.length()];
+    }
+}

@@ -1,0 +1,195 @@
+package dev.ullage.config;
+
+import static dev.ullage.config.ValueParsers.wholeNumber;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigFactory;
+import com.typesafe.config.ConfigParseOptions;
+import com.typesafe.config.ConfigResolveOptions;
+import com.typesafe.config.ConfigValueFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Reads the settings: flags before the file, the file before {@code reference.conf}. Whatever is wrong is reported at
+ * once, in one {@link SettingsException}.
+ */
+public final class SettingsLoader {
+    private static final String ROOT = "ullage";
+    private static final Function<String, Duration> PACE =
+            Durations.parser(Duration.ofMillis(10), Duration.ofMinutes(1));
+    private static final Function<String, Duration> PATIENCE =
+            Durations.parser(Duration.ofMillis(10), Duration.ofHours(24));
+    private static final int MAX_PORT = 65_535;
+    private static final int MAX_RANKS = 100_000;
+
+    private final SettingsReader reader;
+    private final Map<String, String> environment;
+
+    private SettingsLoader(SettingsReader reader, Map<String, String> environment) {
+        this.reader = reader;
+        this.environment = environment;
+    }
+
+    /**
+     * @param file HOCON; {@code ${NAME}} in it reads {@code environment}
+     * @param flags what the command line sets; of two for one key the last counts
+     * @param environment the process's environment variables
+     */
+    public static UllageSettings load(Optional<Path> file, List<SettingsFlag> flags, Map<String, String> environment)
+            throws SettingsException {
+        Config reference = ConfigFactory.parseResources(SettingsLoader.class, "/reference.conf")
+                .withOnlyPath(ROOT);
+        KnownKeys known = new KnownKeys(reference.root());
+        List<SettingsProblem> problems = new ArrayList<>();
+        Config fromFile = file.map(path -> parse(path, environment, problems)).orElseGet(ConfigFactory::empty);
+        problems.addAll(known.problems(fromFile.root()));
+        Config fromFlags = ConfigFactory.empty();
+        for (SettingsFlag flag : flags) {
+            Config one = ConfigFactory.empty()
+                    .withValue(flag.key(), ConfigValueFactory.fromAnyRef(flag.value(), flag.origin()));
+            problems.addAll(known.problems(one.root()));
+            fromFlags = one.withFallback(fromFlags);
+        }
+        Config merged = fromFlags.withFallback(fromFile).withFallback(reference);
+        SettingsReader reader = new SettingsReader(merged, reference);
+        UllageSettings settings = new SettingsLoader(reader, environment).read();
+        problems.addAll(reader.problems());
+        if (!problems.isEmpty()) {
+            throw new SettingsException(problems);
+        }
+        return settings;
+    }
+
+    private static Config parse(Path file, Map<String, String> environment, List<SettingsProblem> problems) {
+        if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
+            problems.add(ofFile(Files.exists(file) ? "is not a file that can be read" : "does not exist", file));
+            return ConfigFactory.empty();
+        }
+        try {
+            Config parsed = ConfigFactory.parseFile(
+                    file.toFile(), ConfigParseOptions.defaults().setAllowMissing(false));
+            Config variables =
+                    ConfigValueFactory.fromMap(environment, "environment").toConfig();
+            return parsed.resolveWith(parsed.withFallback(variables), ConfigResolveOptions.noSystem());
+        } catch (ConfigException e) {
+            problems.add(ofFile("cannot be read: " + withoutOrigin(e), file, e));
+            return ConfigFactory.empty();
+        }
+    }
+
+    private static SettingsProblem ofFile(String rule, Path file) {
+        return new SettingsProblem("", "", rule, file.toString());
+    }
+
+    private static SettingsProblem ofFile(String rule, Path file, ConfigException e) {
+        String origin = e.origin() == null ? file.toString() : SettingsReader.origin(e.origin());
+        return new SettingsProblem("", "", rule, origin);
+    }
+
+    /** The library puts where it happened in front of what happened. */
+    private static String withoutOrigin(ConfigException e) {
+        String message = String.valueOf(e.getMessage());
+        String prefix = e.origin() == null ? "" : e.origin().description() + ": ";
+        return message.startsWith(prefix) ? message.substring(prefix.length()) : message;
+    }
+
+    private UllageSettings read() {
+        return new UllageSettings(node(), cluster(), http(), worker(), coordinator(), limits());
+    }
+
+    private NodeSettings node() {
+        String name = reader.value(
+                "ullage.node.name", text -> text.isEmpty() ? HostName.of(environment) : ValueParsers.nodeName(text));
+        Path stateDir = reader.value(
+                        "ullage.node.state-dir",
+                        text -> text.isEmpty() ? defaultStateDir() : Optional.of(ValueParsers.path(text, environment)))
+                .orElse(Path.of(""));
+        reader.require(
+                "ullage.node.state-dir",
+                () -> !stateDir.toString().isEmpty(),
+                () -> "must be set: neither XDG_STATE_HOME nor HOME is in the environment");
+        return new NodeSettings(name, stateDir);
+    }
+
+    private Optional<Path> defaultStateDir() {
+        return StateFolder.byEnvironment(environment);
+    }
+
+    private ClusterSettings cluster() {
+        FailoverSettings failover = new FailoverSettings(
+                reader.value("ullage.cluster.failover.stable-after", PACE),
+                reader.value("ullage.cluster.failover.heartbeat-interval", PACE),
+                reader.value("ullage.cluster.failover.acceptable-heartbeat-pause", PACE));
+        reader.require(
+                "ullage.cluster.failover.acceptable-heartbeat-pause",
+                () -> failover.acceptableHeartbeatPause().compareTo(failover.heartbeatInterval()) > 0,
+                () -> "must be longer than ullage.cluster.failover.heartbeat-interval ("
+                        + Durations.show(failover.heartbeatInterval()) + ")");
+        return new ClusterSettings(
+                reader.value("ullage.cluster.transport", ValueParsers.oneOf(Transport.class, Transport::label)),
+                reader.value("ullage.cluster.host", ValueParsers::reachableHost),
+                reader.value("ullage.cluster.port", wholeNumber(0, MAX_PORT)),
+                reader.list("ullage.cluster.seed-nodes", ValueParsers::nodeAddress),
+                reader.value("ullage.cluster.majority-of", ValueParsers.oneOf(MajorityOf.class, MajorityOf::label)),
+                failover);
+    }
+
+    private HttpSettings http() {
+        return new HttpSettings(
+                reader.value("ullage.http.host", ValueParsers::loopbackHost),
+                reader.value("ullage.http.port", wholeNumber(0, MAX_PORT)));
+    }
+
+    private WorkerSettings worker() {
+        return new WorkerSettings(
+                new WorkerSettings.Devices(
+                        reader.value("ullage.worker.devices.simulate", Function.identity()),
+                        reader.value("ullage.worker.devices.nvml-library", ValueParsers.optionalPath(environment)),
+                        reader.value("ullage.worker.devices.lock-dir", ValueParsers.optionalPath(environment))),
+                reader.value("ullage.worker.sample-interval", PACE),
+                reader.value("ullage.worker.tick", PACE),
+                reader.value("ullage.worker.resend-after", PACE),
+                reader.value("ullage.worker.process-check", PACE),
+                reader.value("ullage.worker.max-ranks", wholeNumber(1, MAX_RANKS)));
+    }
+
+    private CoordinatorSettings coordinator() {
+        Duration staleAfter = reader.value("ullage.coordinator.stale-after", PATIENCE);
+        Duration forgetAfter = reader.value("ullage.coordinator.forget-after", PATIENCE);
+        reader.require(
+                "ullage.coordinator.forget-after",
+                () -> forgetAfter.compareTo(staleAfter) >= 0,
+                () -> "must not be shorter than ullage.coordinator.stale-after (" + Durations.show(staleAfter) + ")");
+        return new CoordinatorSettings(
+                reader.value("ullage.coordinator.tick", PACE),
+                reader.value("ullage.coordinator.claim-for", PACE),
+                reader.value("ullage.coordinator.learn-for", PACE),
+                staleAfter,
+                forgetAfter,
+                reader.value("ullage.coordinator.stall-after", PATIENCE),
+                reader.value("ullage.coordinator.resend-after", PACE));
+    }
+
+    private LimitSettings limits() {
+        return new LimitSettings(
+                reader.value("ullage.limits.reserve", ValueParsers::share),
+                reader.value("ullage.limits.minimum", ValueParsers::size),
+                reader.value("ullage.limits.dead-band", ValueParsers::share),
+                new PhaseShares(
+                        reader.value("ullage.limits.phases.init", ValueParsers::share),
+                        reader.value("ullage.limits.phases.forward", ValueParsers::share),
+                        reader.value("ullage.limits.phases.backward", ValueParsers::share),
+                        reader.value("ullage.limits.phases.optimizer", ValueParsers::share),
+                        reader.value("ullage.limits.phases.evaluation", ValueParsers::share),
+                        reader.value("ullage.limits.phases.checkpoint", ValueParsers::share),
+                        reader.value("ullage.limits.phases.idle", ValueParsers::share)));
+    }
+}

@@ -1,0 +1,105 @@
+package dev.ullage.config;
+
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.MemorySizes;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Share;
+import dev.ullage.common.model.Shares;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** Texts to values. Each throws {@link IllegalArgumentException} whose message goes on from "key = value". */
+final class ValueParsers {
+    private static final Pattern WHOLE = Pattern.compile("-?\\d{1,18}");
+    private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]{1,253}|[0-9a-fA-F:.]{2,45}");
+
+    private ValueParsers() {}
+
+    static Function<String, Integer> wholeNumber(int min, int max) {
+        return text -> {
+            if (!WHOLE.matcher(text.strip()).matches()
+                    || Long.parseLong(text.strip()) < min
+                    || Long.parseLong(text.strip()) > max) {
+                throw new IllegalArgumentException("must be a whole number from " + min + " to " + max);
+            }
+            return Integer.parseInt(text.strip());
+        };
+    }
+
+    static <E extends Enum<E>> Function<String, E> oneOf(Class<E> type, Function<E, String> label) {
+        return text -> Arrays.stream(type.getEnumConstants())
+                .filter(value -> label.apply(value).equals(text))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("must be one of: "
+                        + Arrays.stream(type.getEnumConstants()).map(label).collect(Collectors.joining(", "))));
+    }
+
+    static Share share(String text) {
+        return explained("must be a share from 0% to 100%", () -> Shares.parse(text));
+    }
+
+    static MemoryBytes size(String text) {
+        return explained("must be an amount of memory", () -> MemorySizes.parse(text));
+    }
+
+    /** An address that others can connect to: not the one that means "all of mine". */
+    static String reachableHost(String text) {
+        String host = host(text);
+        if (host.equals("0.0.0.0") || host.equals("::")) {
+            throw new IllegalArgumentException("must be an address at which the other nodes reach this one");
+        }
+        return host;
+    }
+
+    static String loopbackHost(String text) {
+        String host = host(text);
+        if (!HttpSettings.isLoopback(host)) {
+            throw new IllegalArgumentException("must be a loopback address such as 127.0.0.1: whoever reaches the API"
+                    + " without TLS reads and steers the cluster; TLS and credentials for other addresses come in a"
+                    + " later release");
+        }
+        return host;
+    }
+
+    static NodeAddress nodeAddress(String text) {
+        return NodeAddress.parse(text);
+    }
+
+    static String nodeName(String text) {
+        return new NodeId(text).value();
+    }
+
+    /** A path, absolute from here on; {@code ~/} is the home of {@code environment}. */
+    static Path path(String text, Map<String, String> environment) {
+        String home = environment.getOrDefault("HOME", "");
+        if (text.startsWith("~/") && !home.isEmpty()) {
+            return Path.of(home, text.substring(2));
+        }
+        return Path.of(text).toAbsolutePath().normalize();
+    }
+
+    static Function<String, Optional<Path>> optionalPath(Map<String, String> environment) {
+        return text -> text.isEmpty() ? Optional.empty() : Optional.of(path(text, environment));
+    }
+
+    private static String host(String text) {
+        if (!HOST.matcher(text).matches()) {
+            throw new IllegalArgumentException("must be a host name or an IP address, without a port");
+        }
+        return text;
+    }
+
+    private static <T> T explained(String rule, Supplier<T> parser) {
+        try {
+            return parser.get();
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(rule + ": " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package dev.ullage.config;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * How a worker looks after its devices and ranks.
+ *
+ * @param sampleInterval between two readings of a device
+ * @param tick between two looks at what is due
+ * @param resendAfter how long an order may stay unconfirmed before it is sent again
+ * @param processCheck between two looks for the ranks' processes
+ * @param maxRanks the most ranks served at once
+ */
+public record WorkerSettings(
+        Devices devices,
+        Duration sampleInterval,
+        Duration tick,
+        Duration resendAfter,
+        Duration processCheck,
+        int maxRanks) {
+
+    /**
+     * Where devices come from.
+     *
+     * @param simulate simulated devices; empty: real ones
+     * @param nvmlLibrary the library to load instead of the driver's own
+     * @param lockDir where the workers of a host exclude each other, instead of the system's default
+     */
+    public record Devices(String simulate, Optional<Path> nvmlLibrary, Optional<Path> lockDir) {}
+}

@@ -1,0 +1,222 @@
+package dev.ullage.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Share;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SettingsLoaderTest {
+    private static final Map<String, String> HOME = Map.of("HOME", "/home/operator");
+
+    /** Every setting, at a value that is not its default. */
+    private static final String EVERYTHING =
+            """
+            ullage {
+              node { name = "host-b", state-dir = "/var/lib/ullage" }
+              cluster {
+                transport = aeron-udp
+                host = 10.0.0.7
+                port = 2552
+                seed-nodes = ["10.0.0.1:25520", "[fd00::2]:25521"]
+                majority-of = coordinators
+                failover { stable-after = 2s, heartbeat-interval = 500ms, acceptable-heartbeat-pause = 3s }
+              }
+              http { host = "::1", port = 8080 }
+              worker {
+                devices { simulate = "2x80GiB", nvml-library = "/opt/libnvml.so", lock-dir = "/run/ullage" }
+                sample-interval = 2s, tick = 100ms, resend-after = 3s, process-check = 250ms, max-ranks = 64
+              }
+              coordinator {
+                tick = 100ms, claim-for = 2s, learn-for = 3s, stale-after = 10s, forget-after = 5m, stall-after = 1m
+                resend-after = 4s
+              }
+              limits {
+                reserve = 12.5%, minimum = 1GiB, dead-band = 0.05
+                phases {
+                  init = 10%, forward = 20%, backward = 30%, optimizer = 40%, evaluation = 50%, checkpoint = 60%
+                  idle = 70%
+                }
+              }
+            }
+            """;
+
+    private final Path folder;
+
+    SettingsLoaderTest(@TempDir Path folder) {
+        this.folder = folder;
+    }
+
+    @Test
+    void defaultsAreThoseOfTheReference() throws SettingsException {
+        UllageSettings settings = SettingsLoader.load(Optional.empty(), List.of(), HOME);
+
+        assertThat(settings.node().nodeName()).isEqualTo(HostName.of(Map.of()));
+        assertThat(settings.node().stateDir()).isEqualTo(Path.of("/home/operator/.local/state/ullage"));
+        assertThat(settings.cluster())
+                .isEqualTo(new ClusterSettings(
+                        Transport.TCP, "127.0.0.1", 25_520, List.of(), MajorityOf.ALL, FailoverSettings.FAST));
+        assertThat(settings.http()).isEqualTo(new HttpSettings("127.0.0.1", 7788));
+        assertThat(settings.worker())
+                .isEqualTo(new WorkerSettings(
+                        new WorkerSettings.Devices("", Optional.empty(), Optional.empty()),
+                        Duration.ofSeconds(1),
+                        Duration.ofMillis(250),
+                        Duration.ofSeconds(1),
+                        Duration.ofMillis(500),
+                        1024));
+        assertThat(settings.coordinator()).isEqualTo(CoordinatorSettings.defaults());
+        assertThat(settings.limits()).isEqualTo(LimitSettings.defaults());
+    }
+
+    @Test
+    void everySettingReachesItsField() throws Exception {
+        UllageSettings settings = load(EVERYTHING);
+
+        assertThat(settings.node()).isEqualTo(new NodeSettings("host-b", Path.of("/var/lib/ullage")));
+        assertThat(settings.cluster())
+                .isEqualTo(new ClusterSettings(
+                        Transport.AERON_UDP,
+                        "10.0.0.7",
+                        2552,
+                        List.of(new NodeAddress("10.0.0.1", 25_520), new NodeAddress("fd00::2", 25_521)),
+                        MajorityOf.COORDINATORS,
+                        new FailoverSettings(Duration.ofSeconds(2), Duration.ofMillis(500), Duration.ofSeconds(3))));
+        assertThat(settings.http()).isEqualTo(new HttpSettings("::1", 8080));
+        assertThat(settings.worker())
+                .isEqualTo(new WorkerSettings(
+                        new WorkerSettings.Devices(
+                                "2x80GiB",
+                                Optional.of(Path.of("/opt/libnvml.so")),
+                                Optional.of(Path.of("/run/ullage"))),
+                        Duration.ofSeconds(2),
+                        Duration.ofMillis(100),
+                        Duration.ofSeconds(3),
+                        Duration.ofMillis(250),
+                        64));
+        assertThat(settings.coordinator())
+                .isEqualTo(new CoordinatorSettings(
+                        Duration.ofMillis(100),
+                        Duration.ofSeconds(2),
+                        Duration.ofSeconds(3),
+                        Duration.ofSeconds(10),
+                        Duration.ofMinutes(5),
+                        Duration.ofMinutes(1),
+                        Duration.ofSeconds(4)));
+        assertThat(settings.limits())
+                .isEqualTo(new LimitSettings(
+                        new Share(1250),
+                        MemoryBytes.ofGibibytes(1),
+                        Share.ofPercent(5),
+                        new PhaseShares(
+                                Share.ofPercent(10),
+                                Share.ofPercent(20),
+                                Share.ofPercent(30),
+                                Share.ofPercent(40),
+                                Share.ofPercent(50),
+                                Share.ofPercent(60),
+                                Share.ofPercent(70))));
+    }
+
+    @Test
+    void noSettingIsLeftOutOfTheTestOfEverySetting() {
+        Config reference = ConfigFactory.parseResources(SettingsLoader.class, "/reference.conf")
+                .withOnlyPath("ullage");
+        Config everything = ConfigFactory.parseString(EVERYTHING);
+
+        assertThat(reference.entrySet()).isNotEmpty().allSatisfy(entry -> assertThat(
+                        everything.getValue(entry.getKey()))
+                .as(entry.getKey())
+                .isNotEqualTo(entry.getValue()));
+    }
+
+    @Test
+    void aFlagGoesBeforeTheFileAndTheFileBeforeTheDefaults() throws Exception {
+        Path file = file("ullage { http.port = 8000, cluster.port = 3000 }");
+
+        UllageSettings settings = SettingsLoader.load(
+                Optional.of(file), List.of(new SettingsFlag("--port", "ullage.cluster.port", "4000")), HOME);
+
+        assertThat(settings.http().port()).isEqualTo(8000);
+        assertThat(settings.cluster().port()).isEqualTo(4000);
+        assertThat(settings.worker().maxRanks()).isEqualTo(1024);
+    }
+
+    @Test
+    void ofTwoFlagsForOneSettingTheLastCounts() throws SettingsException {
+        UllageSettings settings = SettingsLoader.load(
+                Optional.empty(),
+                List.of(
+                        new SettingsFlag("--port", "ullage.cluster.port", "4000"),
+                        new SettingsFlag("--port", "ullage.cluster.port", "5000")),
+                HOME);
+
+        assertThat(settings.cluster().port()).isEqualTo(5000);
+    }
+
+    @Test
+    void aFlagListsSeedNodesWithCommas() throws SettingsException {
+        UllageSettings settings = SettingsLoader.load(
+                Optional.empty(), List.of(new SettingsFlag("--join", "ullage.cluster.seed-nodes", "a:1, b:2")), HOME);
+
+        assertThat(settings.cluster().seedNodes()).containsExactly(new NodeAddress("a", 1), new NodeAddress("b", 2));
+    }
+
+    @Test
+    void theStateFolderFollowsTheBaseDirectoryRules() throws SettingsException {
+        assertThat(stateDir(Map.of("XDG_STATE_HOME", "/state", "HOME", "/home/a")))
+                .isEqualTo(Path.of("/state/ullage"));
+        assertThat(stateDir(Map.of("XDG_STATE_HOME", "relative", "HOME", "/home/a")))
+                .isEqualTo(Path.of("/home/a/.local/state/ullage"));
+    }
+
+    @Test
+    void aFileReadsTheEnvironmentItIsGivenAndNoOther() throws Exception {
+        Path file = file("ullage.cluster.host = ${ULLAGE_HOST}");
+
+        UllageSettings settings =
+                SettingsLoader.load(Optional.of(file), List.of(), Map.of("HOME", "/home/a", "ULLAGE_HOST", "10.1.2.3"));
+
+        assertThat(settings.cluster().host()).isEqualTo("10.1.2.3");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"local.conf", "cluster-tcp.conf", "cluster-aeron.conf"})
+    void everyExampleLoads(String name) throws SettingsException {
+        Path example = Path.of("examples", name);
+
+        UllageSettings settings = SettingsLoader.load(
+                Optional.of(example), List.of(), Map.of("HOME", "/home/a", "ULLAGE_HOST", "10.0.0.1"));
+
+        assertThat(ClusterConfig.toPekkoConfig(settings, Set.of(ClusterConfig.WORKER_ROLE))
+                        .getStringList("pekko.cluster.seed-nodes"))
+                .isNotEmpty();
+    }
+
+    private static Path stateDir(Map<String, String> environment) throws SettingsException {
+        return SettingsLoader.load(Optional.empty(), List.of(), environment)
+                .node()
+                .stateDir();
+    }
+
+    private UllageSettings load(String text) throws IOException, SettingsException {
+        return SettingsLoader.load(Optional.of(file(text)), List.of(), HOME);
+    }
+
+    private Path file(String text) throws IOException {
+        return Files.writeString(folder.resolve("ullage.conf"), text);
+    }
+}

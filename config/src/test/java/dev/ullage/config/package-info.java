@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.config;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,253 @@
+package dev.ullage.coordinator.http;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.SetReserve;
+import dev.ullage.common.protocol.ToCoordinator.SetShare;
+import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToOperator;
+import dev.ullage.common.protocol.ToOperator.Accepted;
+import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.Refused;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.javadsl.AskPattern;
+import org.apache.pekko.http.javadsl.model.ContentTypes;
+import org.apache.pekko.http.javadsl.model.HttpEntities;
+import org.apache.pekko.http.javadsl.model.HttpEntity;
+import org.apache.pekko.http.javadsl.model.HttpRequest;
+import org.apache.pekko.http.javadsl.model.HttpResponse;
+import org.apache.pekko.http.javadsl.model.StatusCodes;
+import org.apache.pekko.http.javadsl.model.headers.HttpChallenge;
+import org.apache.pekko.http.javadsl.model.headers.RawHeader;
+import org.apache.pekko.http.javadsl.model.headers.WWWAuthenticate;
+import org.apache.pekko.http.javadsl.server.AllDirectives;
+import org.apache.pekko.http.javadsl.server.ExceptionHandler;
+import org.apache.pekko.http.javadsl.server.MethodRejection;
+import org.apache.pekko.http.javadsl.server.PathMatchers;
+import org.apache.pekko.http.javadsl.server.Rejection;
+import org.apache.pekko.http.javadsl.server.RejectionHandler;
+import org.apache.pekko.http.javadsl.server.Route;
+import org.apache.pekko.http.scaladsl.model.EntityStreamSizeException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The routes, and nothing that has to be started. Whoever is not the coordinator asks it through {@code coordinator}.
+ */
+final class ApiRoutes extends AllDirectives {
+    static final int MAX_BODY_BYTES = 16 * 1024;
+    static final Duration ANSWER_WITHIN = Duration.ofSeconds(2);
+
+    private static final Logger LOG = LoggerFactory.getLogger(ApiRoutes.class);
+    private static final Duration BODY_WITHIN = Duration.ofSeconds(5);
+
+    private final ActorSystem<?> system;
+    private final ActorRef<ToCoordinator> coordinator;
+    private final NodeId self;
+    private final RequestGuard guard;
+    private final Clock clock;
+
+    ApiRoutes(
+            ActorSystem<?> system, ActorRef<ToCoordinator> coordinator, NodeId self, OperatorToken token, Clock clock) {
+        this.system = system;
+        this.coordinator = coordinator;
+        this.self = self;
+        this.guard = new RequestGuard(token);
+        this.clock = clock;
+    }
+
+    Route create() {
+        Route routes = concat(
+                route("health", "live", () -> get(() -> complete(json(field("live", true))))),
+                route("health", "ready", () -> get(() -> completeWithFuture(ready()))),
+                route("api/v1", "status", () -> get(() -> completeWithFuture(status()))),
+                route("api/v1", "reserve", () -> post(() -> write(this::setReserve))),
+                route("api/v1", "share", () -> post(() -> write(this::setShare))));
+        return handleExceptions(
+                exceptions(), () -> handleRejections(rejections(), () -> guarded(guard::refusal, () -> routes)));
+    }
+
+    private Route route(String folder, String name, Supplier<Route> inner) {
+        return pathPrefix(PathMatchers.separateOnSlashes(folder), () -> path(name, inner));
+    }
+
+    private Route guarded(Function<HttpRequest, Optional<Problem>> refusal, Supplier<Route> inner) {
+        return extractRequest(request -> refusal.apply(request)
+                .map(problem -> complete(response(problem)))
+                .orElseGet(inner));
+    }
+
+    /** The credential is looked at before a byte of the body is read. */
+    private Route write(Function<String, CompletionStage<HttpResponse>> handler) {
+        return guarded(
+                guard::writeRefusal,
+                () -> withSizeLimit(
+                        MAX_BODY_BYTES, () -> extractStrictEntity(BODY_WITHIN, entity -> body(entity, handler))));
+    }
+
+    private Route body(HttpEntity.Strict entity, Function<String, CompletionStage<HttpResponse>> handler) {
+        if (!entity.getContentType().mediaType().equals(ContentTypes.APPLICATION_JSON.mediaType())) {
+            return complete(response(
+                    Problem.of(StatusCodes.UNSUPPORTED_MEDIA_TYPE, "the body must be of type application/json")));
+        }
+        return completeWithFuture(handler.apply(entity.getData().utf8String()));
+    }
+
+    private CompletionStage<HttpResponse> status() {
+        return ask(
+                StatusQuery::new,
+                answer -> answer instanceof ClusterStatus status
+                        ? json(StatusJson.of(status, clock.instant()))
+                        : unexpected(answer));
+    }
+
+    private CompletionStage<HttpResponse> ready() {
+        return ask(StatusQuery::new, answer -> {
+            if (!(answer instanceof ClusterStatus status)) {
+                return unexpected(answer);
+            }
+            return status.state().equals("ACTIVE")
+                    ? json(field("ready", true))
+                    : response(Problem.of(
+                            StatusCodes.SERVICE_UNAVAILABLE,
+                            "the coordinator on " + status.coordinator() + " is " + status.state()));
+        });
+    }
+
+    private CompletionStage<HttpResponse> setReserve(String text) {
+        RequestBody body = RequestBody.parse(text, new TreeSet<>(List.of("reserve", "device")));
+        Share reserve = body.share("reserve");
+        Optional<DeviceId> device = body.optionalName("device", DeviceId::new);
+        return change(body, replyTo -> new SetReserve(device, reserve, replyTo));
+    }
+
+    private CompletionStage<HttpResponse> setShare(String text) {
+        RequestBody body = RequestBody.parse(text, new TreeSet<>(List.of("job", "rank", "share")));
+        Optional<JobId> job = body.name("job", JobId::new);
+        OptionalInt rank = body.optionalNumber("rank");
+        Share share = body.share("share");
+        return change(body, replyTo -> new SetShare(job.orElseThrow(), rank, share, replyTo));
+    }
+
+    private CompletionStage<HttpResponse> change(
+            RequestBody body, Function<ActorRef<ToOperator>, ToCoordinator> message) {
+        if (!body.problems().isEmpty()) {
+            return CompletableFuture.completedStage(response(
+                    new Problem(StatusCodes.BAD_REQUEST, "the request cannot be understood", body.problems())));
+        }
+        return ask(message, answer -> {
+            if (answer instanceof Accepted accepted) {
+                return json(JsonNodeFactory.instance
+                        .objectNode()
+                        .put("schema", StatusJson.SCHEMA)
+                        .put("message", accepted.message()));
+            }
+            return answer instanceof Refused refused
+                    ? response(Problem.of(StatusCodes.CONFLICT, refused.message()))
+                    : unexpected(answer);
+        });
+    }
+
+    private CompletionStage<HttpResponse> ask(
+            Function<ActorRef<ToOperator>, ToCoordinator> message, Function<ToOperator, HttpResponse> onAnswer) {
+        return AskPattern.ask(coordinator, message::apply, ANSWER_WITHIN, system.scheduler())
+                .handle((answer, failure) -> failure == null ? onAnswer.apply(answer) : response(nobodyAnswered()));
+    }
+
+    private Problem nobodyAnswered() {
+        return Problem.of(
+                StatusCodes.SERVICE_UNAVAILABLE,
+                "no coordinator answered node " + self + " within " + ANSWER_WITHIN.toSeconds()
+                        + " s; one may be about to take over");
+    }
+
+    private static HttpResponse unexpected(ToOperator answer) {
+        LOG.error("unexpected answer of the coordinator: {}", answer.getClass().getName());
+        return response(Problem.of(StatusCodes.INTERNAL_SERVER_ERROR, "the coordinator's answer makes no sense here"));
+    }
+
+    private static ObjectNode field(String name, boolean value) {
+        return JsonNodeFactory.instance.objectNode().put(name, value);
+    }
+
+    private static HttpResponse json(ObjectNode json) {
+        return secured(HttpResponse.create()
+                .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, json.toString() + "\n")));
+    }
+
+    private static HttpResponse response(Problem problem) {
+        HttpResponse response = secured(problem.toResponse());
+        return problem.status().equals(StatusCodes.UNAUTHORIZED)
+                ? response.addHeader(WWWAuthenticate.create(HttpChallenge.create("Bearer", "ullage")))
+                : response;
+    }
+
+    /** An answer is of this moment, and it is data: no browser is to keep it or to guess that it is a page. */
+    private static HttpResponse secured(HttpResponse response) {
+        return response.addHeader(RawHeader.create("Cache-Control", "no-store"))
+                .addHeader(RawHeader.create("X-Content-Type-Options", "nosniff"));
+    }
+
+    private ExceptionHandler exceptions() {
+        return ExceptionHandler.newBuilder()
+                .match(EntityStreamSizeException.class, e -> complete(response(tooLarge())))
+                .match(TimeoutException.class, e -> complete(response(bodyTooSlow())))
+                .matchAny(e -> {
+                    LOG.error("a request failed", e);
+                    return complete(response(
+                            Problem.of(StatusCodes.INTERNAL_SERVER_ERROR, "internal error; the log has the details")));
+                })
+                .build();
+    }
+
+    private static Problem bodyTooSlow() {
+        return Problem.of(
+                StatusCodes.REQUEST_TIMEOUT, "the body did not come within " + BODY_WITHIN.toSeconds() + " s");
+    }
+
+    private static Problem tooLarge() {
+        return Problem.of(
+                StatusCodes.CONTENT_TOO_LARGE, "the body must not have more than " + MAX_BODY_BYTES + " bytes");
+    }
+
+    private RejectionHandler rejections() {
+        return RejectionHandler.newBuilder()
+                .handleAll(MethodRejection.class, rejections -> complete(methodNotAllowed(rejections)))
+                .handle(
+                        Rejection.class,
+                        rejection -> complete(
+                                response(Problem.of(StatusCodes.BAD_REQUEST, "the request cannot be understood"))))
+                .handleNotFound(complete(response(Problem.of(
+                        StatusCodes.NOT_FOUND,
+                        "there is nothing here; known: /api/v1/status, /api/v1/reserve, /api/v1/share,"
+                                + " /health/live, /health/ready"))))
+                .build();
+    }
+
+    private static HttpResponse methodNotAllowed(List<MethodRejection> rejections) {
+        String allowed = rejections.stream()
+                .map(rejection -> rejection.supported().name())
+                .distinct()
+                .collect(Collectors.joining(", "));
+        return response(Problem.of(StatusCodes.METHOD_NOT_ALLOWED, "only " + allowed + " is possible here"))
+                .addHeader(RawHeader.create("Allow", allowed));
+    }
+}

@@ -1,0 +1,85 @@
+package dev.ullage.coordinator.http;
+
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.config.HttpSettings;
+import java.net.BindException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.http.javadsl.Http;
+import org.apache.pekko.http.javadsl.ServerBinding;
+import org.apache.pekko.http.javadsl.settings.ServerSettings;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The HTTP server of a coordinator's node. Every such node answers, not only the active one: it asks the coordinator,
+ * wherever that is. It never starts a process and never runs anything out of a request.
+ */
+public final class HttpApi {
+    private static final Logger LOG = LoggerFactory.getLogger(HttpApi.class);
+    private static final int MAX_CONNECTIONS = 128;
+    private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(10);
+
+    private HttpApi() {}
+
+    /**
+     * Starts answering.
+     *
+     * @param coordinator reaches the active coordinator from every node
+     * @return the binding; fails with {@link BindException} when the port is taken, and with
+     *     {@link IllegalArgumentException} for an address that other machines reach
+     */
+    public static CompletionStage<ServerBinding> start(
+            ActorSystem<?> system,
+            HttpSettings settings,
+            ActorRef<ToCoordinator> coordinator,
+            NodeId self,
+            OperatorToken token) {
+        if (!HttpSettings.isLoopback(settings.host())) {
+            return CompletableFuture.failedStage(new IllegalArgumentException("ullage.http.host = " + settings.host()
+                    + " is not a loopback address: whoever reaches the API"
+                    + " without TLS reads and steers the cluster; TLS and credentials come in a later release"));
+        }
+        ApiRoutes routes = new ApiRoutes(system, coordinator, self, token, Clock.systemUTC());
+        return Http.get(system)
+                .newServerAt(settings.host(), settings.port())
+                .adaptSettings(HttpApi::bounded)
+                .bind(routes.create())
+                .whenComplete((binding, failure) -> {
+                    if (failure == null) {
+                        LOG.info("http started node={} address={}", self, binding.localAddress());
+                    }
+                })
+                .exceptionallyCompose(failure -> CompletableFuture.failedStage(explained(failure, settings)));
+    }
+
+    private static ServerSettings bounded(ServerSettings settings) {
+        return settings.withServerHeader(Optional.empty())
+                .withMaxConnections(MAX_CONNECTIONS)
+                .withTimeouts(settings.getTimeouts()
+                        .withIdleTimeout(scala.concurrent.duration.Duration.fromNanos(IDLE_TIMEOUT.toNanos()))
+                        .withRequestTimeout(scala.concurrent.duration.Duration.fromNanos(REQUEST_TIMEOUT.toNanos())));
+    }
+
+    private static Throwable explained(Throwable failure, HttpSettings settings) {
+        Throwable cause = failure;
+        while (cause.getCause() != null && !(cause instanceof BindException)) {
+            cause = cause.getCause();
+        }
+        if (cause instanceof BindException) {
+            BindException explained = new BindException("cannot listen on " + settings.host() + ":" + settings.port()
+                    + " (ullage.http): " + cause.getMessage());
+            explained.initCause(failure);
+            return explained;
+        }
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+}

@@ -1,0 +1,216 @@
+package dev.ullage.coordinator.http;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.protocol.GrantReport;
+import dev.ullage.common.protocol.KeeperCounts;
+import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
+import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.RolloutStatus;
+import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The status as JSON for people's scripts. Pure. Bytes are whole numbers, the unit is in a field's name; what is not
+ * known is {@code null}, never 0 and never left out. Fields are added, not changed, while {@code schema} stays the
+ * same.
+ */
+public final class StatusJson {
+    public static final int SCHEMA = 1;
+
+    private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+
+    private StatusJson() {}
+
+    public static ObjectNode of(ClusterStatus status, Instant now) {
+        ObjectNode json = NODES.objectNode();
+        json.put("schema", SCHEMA);
+        json.put("time", now.truncatedTo(ChronoUnit.MILLIS).toString());
+        ObjectNode coordinator = json.putObject("coordinator");
+        coordinator.put("node", status.coordinator().value());
+        coordinator.put("state", status.state());
+        coordinator.put("epoch", status.token().map(CoordinatorToken::epoch).orElse(null));
+        coordinator.put("uid", status.token().map(CoordinatorToken::uid).orElse(null));
+        ArrayNode nodes = json.putArray("nodes");
+        status.nodes().forEach(node -> nodes.add(node(node)));
+        ArrayNode rollouts = json.putArray("rollouts");
+        status.rollouts().forEach(rollout -> rollouts.add(rollout(rollout)));
+        ArrayNode errors = json.putArray("errors");
+        if (!status.state().equals("ACTIVE")) {
+            errors.add("the coordinator is " + status.state() + ": it may not have heard of every worker yet");
+        }
+        return json;
+    }
+
+    private static ObjectNode node(NodeStatus node) {
+        ObjectNode json = NODES.objectNode();
+        json.put("node", node.node().value());
+        json.put("ageMillis", node.ageMillis());
+        ArrayNode devices = json.putArray("devices");
+        node.devices().forEach(device -> devices.add(device(device)));
+        return json;
+    }
+
+    private static ObjectNode device(DeviceStatus device) {
+        ObjectNode json = NODES.objectNode();
+        json.put("uuid", device.info().id().value());
+        json.put("index", device.info().index());
+        json.put("name", device.info().name());
+        json.put("kind", device.info().kind().label());
+        json.put("pciBusId", device.info().pciBusId().orElse(null));
+        putMemory(json, device);
+        putLedger(json, device.ledger());
+        json.put("rollout", device.rollout().map(Enum::name).orElse(null));
+        Optional<SampleStatus> sample = device.sample();
+        json.put("sampleAgeMillis", sample.map(SampleStatus::ageMillis).orElse(null));
+        json.set(
+                "counts", device.ledger().map(ledger -> counts(ledger.counts())).orElse(null));
+        ArrayNode problems = json.putArray("problems");
+        sample.ifPresent(reading -> reading.problems().forEach(problems::add));
+        json.set("ranks", ranks(device).orElse(null));
+        return json;
+    }
+
+    private static void putMemory(ObjectNode json, DeviceStatus device) {
+        Optional<MemoryUse> memory = device.sample().flatMap(SampleStatus::memory);
+        put(json, "totalBytes", memory.map(MemoryUse::total));
+        put(json, "reservedBytes", memory.flatMap(MemoryUse::reserved));
+        put(json, "allocatableBytes", memory.map(MemoryUse::allocatable).or(() -> device.ledger()
+                .map(ledger -> ledger.wanted().allocatable())));
+        put(json, "usedBytes", memory.map(MemoryUse::used));
+        put(json, "freeBytes", memory.map(MemoryUse::free));
+        put(json, "foreignBytes", device.sample().flatMap(SampleStatus::foreign));
+    }
+
+    private static void putLedger(ObjectNode json, Optional<LedgerReport> ledger) {
+        Optional<BudgetTerms> wanted = ledger.map(LedgerReport::wanted);
+        Optional<BudgetTerms> inForce = ledger.map(LedgerReport::inForce);
+        json.put(
+                "reserveBasisPoints",
+                wanted.map(terms -> terms.reserve().basisPoints()).orElse(null));
+        json.put(
+                "reserveInForceBasisPoints",
+                inForce.map(terms -> terms.reserve().basisPoints()).orElse(null));
+        put(json, "budgetBytes", wanted.map(BudgetTerms::budget));
+        put(json, "budgetInForceBytes", inForce.map(BudgetTerms::budget));
+        put(json, "ceilingBytes", ledger.map(report -> report.grants().stream()
+                .map(GrantReport::ceiling)
+                .reduce(MemoryBytes.ZERO, MemoryBytes::plus)));
+        json.put("overBudget", ledger.map(LedgerReport::overBudget).orElse(null));
+    }
+
+    private static ObjectNode counts(KeeperCounts counts) {
+        ObjectNode json = NODES.objectNode();
+        json.put("ordersSent", counts.ordersSent());
+        json.put("ordersRepeated", counts.ordersRepeated());
+        json.put("confirmations", counts.confirmations());
+        json.put("refusals", counts.refusals());
+        json.put("highestPromisedBytes", counts.highestPromised().value());
+        json.put("overCommits", counts.overCommits());
+        return json;
+    }
+
+    /** All ranks that the ledger or a sample knows; nobody knows which there are before either was heard. */
+    private static Optional<ArrayNode> ranks(DeviceStatus device) {
+        if (device.ledger().isEmpty() && device.sample().isEmpty()) {
+            return Optional.empty();
+        }
+        Map<RankInstance, GrantReport> grants = new TreeMap<>();
+        device.ledger()
+                .map(LedgerReport::grants)
+                .orElse(List.of())
+                .forEach(grant -> grants.put(grant.instance(), grant));
+        Map<RankInstance, RankSample> samples = new TreeMap<>();
+        device.sample()
+                .map(SampleStatus::ranks)
+                .orElse(List.of())
+                .forEach(sample -> samples.put(sample.instance(), sample));
+        Set<RankInstance> instances = new TreeSet<>(grants.keySet());
+        instances.addAll(samples.keySet());
+        ArrayNode json = NODES.arrayNode();
+        instances.forEach(instance -> json.add(
+                rank(instance, Optional.ofNullable(grants.get(instance)), Optional.ofNullable(samples.get(instance)))));
+        return Optional.of(json);
+    }
+
+    private static ObjectNode rank(RankInstance instance, Optional<GrantReport> grant, Optional<RankSample> sample) {
+        ObjectNode json = NODES.objectNode();
+        json.put("job", instance.rank().job().value());
+        json.put("rank", instance.rank().rank());
+        json.put("pid", instance.pid());
+        putSample(json, sample);
+        json.put(
+                "shareBasisPoints",
+                grant.map(promise -> promise.share().basisPoints()).orElse(null));
+        Optional<PhaseLimits> target = grant.flatMap(GrantReport::target);
+        Optional<Phase> phase = sample.map(said -> said.activity().phase());
+        put(json, "limitBytes", target.flatMap(limits -> phase.map(limits::in)));
+        json.set("limitsBytes", target.map(StatusJson::limits).orElse(null));
+        put(json, "targetBytes", target.map(PhaseLimits::max));
+        put(json, "ceilingBytes", grant.map(GrantReport::ceiling));
+        json.put("sequence", grant.map(GrantReport::sequence).orElse(null));
+        json.put("confirmedSequence", grant.map(GrantReport::confirmedSequence).orElse(null));
+        json.put("settled", grant.map(GrantReport::isSettled).orElse(null));
+        json.put("enforcedBy", sample.map(said -> said.enforcedBy().label()).orElse(null));
+        json.put("connected", sample.map(RankSample::connected).orElse(null));
+        json.put("ageMillis", sample.map(RankSample::ageMillis).orElse(null));
+        json.put("refusals", sample.map(said -> said.use().refusals()).orElse(null));
+        return json;
+    }
+
+    private static void putSample(ObjectNode json, Optional<RankSample> sample) {
+        json.put("worldSize", sample.map(said -> said.facts().worldSize()).orElse(null));
+        json.put("localRank", sample.map(said -> said.facts().localRank()).orElse(null));
+        json.put("launcher", sample.map(said -> said.facts().launcher()).orElse(null));
+        json.put("framework", sample.flatMap(said -> said.facts().framework()).orElse(null));
+        json.put("phase", sample.map(said -> said.activity().phase().name()).orElse(null));
+        OptionalLong step = sample.map(said -> said.activity().step()).orElse(OptionalLong.empty());
+        json.put("step", step.isPresent() ? (Long) step.getAsLong() : null);
+        put(json, "allocatedBytes", sample.flatMap(said -> said.use().allocated()));
+        put(json, "reservedBytes", sample.flatMap(said -> said.use().reserved()));
+        put(json, "peakAllocatedBytes", sample.flatMap(said -> said.use().peakAllocated()));
+        put(json, "peakReservedBytes", sample.flatMap(said -> said.use().peakReserved()));
+        put(json, "usedBytes", sample.flatMap(said -> said.use().held()));
+    }
+
+    private static ObjectNode limits(PhaseLimits limits) {
+        ObjectNode json = NODES.objectNode();
+        for (Phase phase : Phase.values()) {
+            json.put(phase.name(), limits.in(phase).value());
+        }
+        return json;
+    }
+
+    private static ObjectNode rollout(RolloutStatus rollout) {
+        ObjectNode json = NODES.objectNode();
+        json.put("device", rollout.device().value());
+        json.put("revision", rollout.revision());
+        json.put("state", rollout.state().name());
+        json.put("millis", rollout.millis());
+        json.put("reason", rollout.reason());
+        return json;
+    }
+
+    private static void put(ObjectNode json, String field, Optional<MemoryBytes> amount) {
+        json.put(field, amount.map(MemoryBytes::value).orElse(null));
+    }
+}

@@ -1,0 +1,55 @@
+package dev.ullage.coordinator.planning;
+
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.GrantReport;
+import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
+import java.util.Collections;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * What was last asked of a device: by the plan that is on its way, or else by whatever plan its ledger has worked on.
+ *
+ * @param ranks in order
+ * @param isUnattended whether some rank is not where its ledger wants it while no plan is on its way that would show so
+ */
+public record DeviceTarget(Share reserve, NavigableMap<RankInstance, RankTarget> ranks, boolean isUnattended) {
+
+    public DeviceTarget {
+        ranks = Collections.unmodifiableNavigableMap(new TreeMap<>(ranks));
+    }
+
+    /** @param limits empty before the first order */
+    public record RankTarget(Optional<PhaseLimits> limits, Share share) {}
+
+    public static DeviceTarget of(DevicePlan plan) {
+        NavigableMap<RankInstance, RankTarget> ranks = new TreeMap<>();
+        plan.limits()
+                .forEach(limit ->
+                        ranks.put(limit.instance(), new RankTarget(Optional.of(limit.limits()), limit.share())));
+        return new DeviceTarget(plan.reserve(), ranks, false);
+    }
+
+    public static DeviceTarget of(LedgerReport ledger) {
+        NavigableMap<RankInstance, RankTarget> ranks = new TreeMap<>();
+        ledger.grants().forEach(grant -> ranks.put(grant.instance(), new RankTarget(grant.target(), grant.share())));
+        boolean isSettled = ledger.grants().stream().allMatch(GrantReport::isSettled);
+        return new DeviceTarget(ledger.wanted().reserve(), ranks, !isSettled);
+    }
+
+    public Optional<RankTarget> rank(RankInstance instance) {
+        return Optional.ofNullable(ranks.get(instance));
+    }
+
+    /** All that the ranks would be promised if every one had confirmed its target. */
+    public MemoryBytes promised() {
+        return ranks.values().stream()
+                .flatMap(target -> target.limits().stream())
+                .map(PhaseLimits::max)
+                .reduce(MemoryBytes.ZERO, MemoryBytes::plus);
+    }
+}

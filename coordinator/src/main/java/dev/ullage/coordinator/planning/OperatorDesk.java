@@ -1,0 +1,114 @@
+package dev.ullage.coordinator.planning;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.RankId;
+import dev.ullage.common.model.Share;
+import dev.ullage.coordinator.planning.PlanGuard.Rule;
+import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
+import dev.ullage.coordinator.view.DeviceView;
+import java.util.Collection;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Decides on what operators ask for. Refuses what names nothing known, and what would leave a rank less than the
+ * minimum: a wish that no plan could carry out would be accepted and then wait for ever.
+ */
+public final class OperatorDesk {
+    private static final int MAX_NAMED = 20;
+
+    private final LimitPlanner planner;
+
+    public OperatorDesk(LimitPlanner planner) {
+        this.planner = planner;
+    }
+
+    /**
+     * @param wishes as they are from now on; unchanged by a refusal
+     * @param message what changes, or which rule refused it
+     */
+    public record Ruling(boolean isAccepted, OperatorWishes wishes, String message) {}
+
+    /** @param device empty: every device known now; one that comes later has the reserve of its own ledger */
+    public Ruling setReserve(Optional<DeviceId> device, Share reserve, Situation situation) {
+        List<DeviceView> known = situation.view().devices();
+        List<DeviceView> named = known.stream()
+                .filter(one -> device.map(one.id()::equals).orElse(true))
+                .toList();
+        if (named.isEmpty()) {
+            String what = device.map(id -> "device " + id).orElse("device at all");
+            return unknown(situation, what, known.stream().map(DeviceView::id).toList());
+        }
+        OperatorWishes wishes = situation
+                .wishes()
+                .withReserve(named.stream().map(DeviceView::id).toList(), reserve);
+        String before = named.stream()
+                .map(one ->
+                        reserve(one, situation.wishes()).map(Share::toString).orElse("not known"))
+                .distinct()
+                .collect(Collectors.joining(", "));
+        String of = named.size() == 1 ? named.get(0).id().toString() : named.size() + " devices";
+        return ruling(situation, wishes, "reserve of " + of + ": " + before + " -> " + reserve);
+    }
+
+    /** @param rank empty: every present and future rank of the job */
+    public Ruling setShare(JobId job, OptionalInt rank, Share share, Situation situation) {
+        List<RankId> ofJob = situation.view().ranks().stream()
+                .filter(known -> known.job().equals(job))
+                .toList();
+        if (ofJob.isEmpty()) {
+            return unknown(situation, "job " + job, situation.view().jobs());
+        }
+        if (rank.isEmpty()) {
+            OperatorWishes wishes = situation.wishes().withShare(job, share, situation.now());
+            return ruling(situation, wishes, "share of every rank of " + job + " -> " + share);
+        }
+        Optional<RankId> named =
+                ofJob.stream().filter(known -> known.rank() == rank.getAsInt()).findFirst();
+        if (named.isEmpty()) {
+            return unknown(situation, "rank " + rank.getAsInt() + " of job " + job, ofJob);
+        }
+        OperatorWishes wishes = situation.wishes().withShare(named.get(), share, situation.now());
+        return ruling(situation, wishes, "share of " + named.get() + " -> " + share);
+    }
+
+    private static Optional<Share> reserve(DeviceView device, OperatorWishes wishes) {
+        return wishes.reserve(device.id()).or(() -> device.report()
+                .map(heard -> heard.message().ledger().wanted().reserve()));
+    }
+
+    private Ruling ruling(Situation situation, OperatorWishes wishes, String message) {
+        NavigableMap<DeviceId, PlanReason> before = tooSmall(situation);
+        return tooSmall(situation.withWishes(wishes)).entrySet().stream()
+                .filter(entry -> !before.containsKey(entry.getKey()))
+                .findFirst()
+                .map(entry -> refused(situation, message + ": " + entry.getValue()))
+                .orElseGet(() -> new Ruling(true, wishes, message));
+    }
+
+    /** The devices on which a rank would get less than the minimum. */
+    private NavigableMap<DeviceId, PlanReason> tooSmall(Situation situation) {
+        NavigableMap<DeviceId, PlanReason> reasons = new TreeMap<>();
+        for (PlanOutcome outcome : planner.plan(situation)) {
+            if (outcome instanceof Vetoed vetoed && vetoed.veto().rule() == Rule.MINIMUM) {
+                reasons.put(vetoed.device(), vetoed.veto().reason());
+            }
+        }
+        return reasons;
+    }
+
+    private static Ruling unknown(Situation situation, String what, Collection<?> known) {
+        String names = known.stream().limit(MAX_NAMED).map(Object::toString).collect(Collectors.joining(", "));
+        String more = known.size() > MAX_NAMED ? " and " + (known.size() - MAX_NAMED) + " more" : "";
+        return refused(situation, "no " + what + "; known: " + (names.isEmpty() ? "none" : names + more));
+    }
+
+    private static Ruling refused(Situation situation, String why) {
+        return new Ruling(false, situation.wishes(), "refused " + why);
+    }
+}

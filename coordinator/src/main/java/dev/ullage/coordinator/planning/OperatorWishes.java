@@ -1,0 +1,130 @@
+package dev.ullage.coordinator.planning;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.RankId;
+import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.GrantReport;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * What operators asked for and what the ledgers do not all say yet. Immutable and soft.
+ *
+ * <p>The ledgers hold the truth: a wish for a reserve lasts until its device reports it, and the shares of ranks are
+ * learned from the grants, so that the next coordinator knows them and a restarted rank gets its predecessor's. What
+ * only this object knows is the share of a job's future ranks; it is lost with the coordinator.
+ */
+public final class OperatorWishes {
+    /** How long a job's shares are kept after its last rank has left: longer than a launcher takes to restart it. */
+    public static final Duration REMEMBER_JOB = Duration.ofHours(1);
+
+    public static final OperatorWishes NONE = new OperatorWishes(new TreeMap<>(), new TreeMap<>());
+
+    private final NavigableMap<DeviceId, Share> reserves;
+    private final NavigableMap<JobId, JobShares> jobs;
+
+    private OperatorWishes(NavigableMap<DeviceId, Share> reserves, NavigableMap<JobId, JobShares> jobs) {
+        this.reserves = reserves;
+        this.jobs = jobs;
+    }
+
+    /**
+     * @param all what every rank gets that has no share of its own
+     * @param ranks shares of single ranks, by number; never changed once here
+     */
+    private record JobShares(Optional<Share> all, NavigableMap<Integer, Share> ranks, Instant seenAt) {
+        Optional<Share> of(int rank) {
+            return Optional.ofNullable(ranks.get(rank)).or(() -> all);
+        }
+
+        JobShares with(int rank, Share share) {
+            NavigableMap<Integer, Share> changed = new TreeMap<>(ranks);
+            changed.put(rank, share);
+            return new JobShares(all, changed, seenAt);
+        }
+
+        JobShares seen(Instant now) {
+            return new JobShares(all, ranks, now);
+        }
+    }
+
+    /** The reserve wished for a device, while its ledger does not report it. */
+    public Optional<Share> reserve(DeviceId device) {
+        return Optional.ofNullable(reserves.get(device));
+    }
+
+    /** The share of a rank, when anything is known of it. */
+    public Optional<Share> share(RankId rank) {
+        return Optional.ofNullable(jobs.get(rank.job())).flatMap(job -> job.of(rank.rank()));
+    }
+
+    /** The devices with a wish for a reserve. */
+    public List<DeviceId> devices() {
+        return List.copyOf(reserves.keySet());
+    }
+
+    public OperatorWishes withReserve(Collection<DeviceId> devices, Share reserve) {
+        NavigableMap<DeviceId, Share> changed = new TreeMap<>(reserves);
+        devices.forEach(device -> changed.put(device, reserve));
+        return new OperatorWishes(changed, jobs);
+    }
+
+    /** The ledger of this device reports the reserve wished for, or the device is gone. */
+    public OperatorWishes withoutReserve(DeviceId device) {
+        NavigableMap<DeviceId, Share> changed = new TreeMap<>(reserves);
+        changed.remove(device);
+        return new OperatorWishes(changed, jobs);
+    }
+
+    /** Every present and future rank of the job; what was said of single ranks before no longer counts. */
+    public OperatorWishes withShare(JobId job, Share share, Instant now) {
+        return with(job, new JobShares(Optional.of(share), new TreeMap<>(), now));
+    }
+
+    public OperatorWishes withShare(RankId rank, Share share, Instant now) {
+        return with(rank.job(), job(rank.job(), now).with(rank.rank(), share));
+    }
+
+    /** Takes over the share of each rank of which nothing is known yet. A grant without an order says nothing. */
+    public OperatorWishes learning(Collection<GrantReport> grants, Instant now) {
+        OperatorWishes wishes = this;
+        for (GrantReport grant : grants) {
+            RankId rank = grant.instance().rank();
+            if (grant.target().isPresent() && wishes.share(rank).isEmpty()) {
+                wishes = wishes.withShare(rank, grant.share(), now);
+            }
+        }
+        return wishes;
+    }
+
+    /** Forgets jobs that had no rank for {@link #REMEMBER_JOB}. */
+    public OperatorWishes remembering(Set<JobId> present, Instant now) {
+        NavigableMap<JobId, JobShares> kept = new TreeMap<>();
+        jobs.forEach((job, shares) -> {
+            if (present.contains(job)) {
+                kept.put(job, shares.seen(now));
+            } else if (!shares.seenAt().plus(REMEMBER_JOB).isBefore(now)) {
+                kept.put(job, shares);
+            }
+        });
+        return new OperatorWishes(reserves, kept);
+    }
+
+    private JobShares job(JobId job, Instant now) {
+        return Optional.ofNullable(jobs.get(job))
+                .orElseGet(() -> new JobShares(Optional.empty(), new TreeMap<>(), now));
+    }
+
+    private OperatorWishes with(JobId job, JobShares shares) {
+        NavigableMap<JobId, JobShares> changed = new TreeMap<>(jobs);
+        changed.put(job, shares);
+        return new OperatorWishes(reserves, changed);
+    }
+}

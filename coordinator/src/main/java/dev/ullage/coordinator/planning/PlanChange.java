@@ -1,0 +1,45 @@
+package dev.ullage.coordinator.planning;
+
+import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Share;
+import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
+import dev.ullage.coordinator.planning.DeviceTarget.RankTarget;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/** Says in one line what makes a plan differ from what was asked of the device before. */
+final class PlanChange {
+    private PlanChange() {}
+
+    static PlanReason describe(DeviceTarget before, Share reserve, List<PlannedLimit> limits, BudgetTerms terms) {
+        List<String> changes = new ArrayList<>();
+        NavigableSet<RankInstance> left = new TreeSet<>(before.ranks().keySet());
+        for (PlannedLimit limit : limits) {
+            left.remove(limit.instance());
+            describe(limit, before.rank(limit.instance())).ifPresent(changes::add);
+        }
+        left.forEach(instance -> changes.add("left " + instance.rank()));
+        if (!reserve.equals(before.reserve())) {
+            changes.add("reserve " + before.reserve() + " -> " + reserve);
+        }
+        if (changes.isEmpty()) {
+            changes.add(before.isUnattended() ? "ranks not settled yet" : "the budget changed");
+        }
+        return new PlanReason("%s; %d rank%s, budget %s"
+                .formatted(String.join(", ", changes), limits.size(), limits.size() == 1 ? "" : "s", terms));
+    }
+
+    private static Optional<String> describe(PlannedLimit limit, Optional<RankTarget> before) {
+        if (before.flatMap(RankTarget::limits).isEmpty()) {
+            return Optional.of("joined " + limit.instance().rank());
+        }
+        Share share = before.get().share();
+        return share.equals(limit.share())
+                ? Optional.empty()
+                : Optional.of("share of " + limit.instance().rank() + " " + share + " -> " + limit.share());
+    }
+}

@@ -1,0 +1,31 @@
+package dev.ullage.coordinator.planning;
+
+import dev.ullage.common.model.BudgetTerms;
+import java.time.Duration;
+import java.util.Optional;
+
+/** A rule that holds a plan back. Pure; a veto names the rule and its numbers. */
+@FunctionalInterface
+public interface PlanGuard {
+    Optional<Veto> check(Proposal proposal);
+
+    /**
+     * A plan before it is carried out.
+     *
+     * @param before what was last asked of the device
+     * @param terms what the plan was worked out from
+     * @param reportAge age of the ledger's report it rests on
+     */
+    record Proposal(DevicePlan plan, DeviceTarget before, BudgetTerms terms, Duration reportAge) {}
+
+    /** Why a plan is not carried out. */
+    record Veto(Rule rule, PlanReason reason) {}
+
+    /** The rules there are. */
+    enum Rule {
+        FRESHNESS,
+        MINIMUM,
+        /** Nothing worth a change: the usual outcome, and no cause for concern. */
+        STABILITY
+    }
+}

@@ -1,0 +1,56 @@
+package dev.ullage.coordinator.planning;
+
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.Share;
+import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
+import dev.ullage.coordinator.planning.DeviceTarget.RankTarget;
+import java.util.Optional;
+
+/**
+ * Against flapping: a plan that moves every limit by less than the dead band is not carried out.
+ *
+ * <p>It never holds back what somebody asked for (another set of ranks, a rank without a limit, another reserve or
+ * share), nor a shrink without which the targets would not fit the budget, nor a plan that takes charge of ranks that
+ * an earlier coordinator left unsettled: without one nobody would see that they stall.
+ */
+public record StabilityGuard(Share deadBand) implements PlanGuard {
+
+    @Override
+    public Optional<Veto> check(Proposal proposal) {
+        DeviceTarget before = proposal.before();
+        DevicePlan plan = proposal.plan();
+        boolean asked = before.isUnattended()
+                || !plan.reserve().equals(before.reserve())
+                || plan.limits().size() != before.ranks().size();
+        boolean fits = !before.promised().isMoreThan(proposal.terms().budget());
+        Share ignored = fits ? deadBand : Share.NONE;
+        if (asked || plan.limits().stream().anyMatch(limit -> isWorthwhile(limit, before, ignored))) {
+            return Optional.empty();
+        }
+        return Optional.of(new Veto(
+                Rule.STABILITY,
+                new PlanReason("no plan for %s: no limit would change by %s".formatted(plan.device(), deadBand))));
+    }
+
+    private static boolean isWorthwhile(PlannedLimit limit, DeviceTarget before, Share ignored) {
+        Optional<RankTarget> target = before.rank(limit.instance());
+        Optional<PhaseLimits> limits = target.flatMap(RankTarget::limits);
+        return limits.isEmpty()
+                || !target.get().share().equals(limit.share())
+                || isMoreThan(ignored, limits.get(), limit.limits());
+    }
+
+    private static boolean isMoreThan(Share ignored, PhaseLimits before, PhaseLimits after) {
+        for (Phase phase : Phase.values()) {
+            MemoryBytes from = before.in(phase);
+            MemoryBytes to = after.in(phase);
+            MemoryBytes change = from.max(to).minus(from.min(to));
+            if (!change.isZero() && !from.times(ignored).isMoreThan(change)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,46 @@
+package dev.ullage.coordinator.view;
+
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import java.util.Optional;
+
+/**
+ * The newest that is known of one device.
+ *
+ * @param report what its ledger said; the base of every plan
+ * @param sample what was measured; for people only
+ */
+public record DeviceView(
+        NodeId node, DeviceInfo info, Optional<Heard<LimitsReported>> report, Optional<Heard<DeviceSampled>> sample) {
+
+    static DeviceView announced(NodeId node, DeviceInfo info) {
+        return new DeviceView(node, info, Optional.empty(), Optional.empty());
+    }
+
+    public DeviceId id() {
+        return info.id();
+    }
+
+    /** Whether the newest report of its ledger says that it obeys the coordinator with this token. */
+    public boolean obeys(CoordinatorToken token) {
+        return report.flatMap(heard -> heard.message().token())
+                .filter(token::equals)
+                .isPresent();
+    }
+
+    DeviceView withInfo(DeviceInfo newInfo) {
+        return new DeviceView(node, newInfo, report, sample);
+    }
+
+    DeviceView with(Heard<LimitsReported> newReport) {
+        return new DeviceView(node, info, Optional.of(newReport), sample);
+    }
+
+    DeviceView withSample(Heard<DeviceSampled> newSample) {
+        return new DeviceView(node, info, report, Optional.of(newSample));
+    }
+}

@@ -1,0 +1,63 @@
+package dev.ullage.coordinator.view;
+
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RolloutState;
+import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.RolloutStatus;
+import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Makes the answer to a status query.
+ *
+ * @param coordinator who answers
+ * @param token its token, when it has one
+ * @param state its state of leadership
+ */
+public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> token, String state) {
+
+    public ClusterStatus assemble(
+            ClusterView view, Map<DeviceId, RolloutState> rollouts, List<RolloutStatus> history, Instant now) {
+        List<NodeStatus> nodes = view.nodes().stream()
+                .map(node -> new NodeStatus(
+                        node.node(),
+                        millis(Duration.between(node.heardAt(), now)),
+                        node.devices().values().stream()
+                                .map(device -> device(device, rollouts, now))
+                                .toList()))
+                .toList();
+        return new ClusterStatus(coordinator, token, state, nodes, history);
+    }
+
+    private static DeviceStatus device(DeviceView device, Map<DeviceId, RolloutState> rollouts, Instant now) {
+        return new DeviceStatus(
+                device.info(),
+                device.sample().map(heard -> sample(heard, now)),
+                device.report().map(Heard::message).map(LimitsReported::ledger),
+                Optional.ofNullable(rollouts.get(device.id())));
+    }
+
+    private static SampleStatus sample(Heard<DeviceSampled> heard, Instant now) {
+        DeviceSampled sample = heard.message();
+        return new SampleStatus(
+                sample.ageMillis() + millis(heard.ageAt(now)),
+                sample.memory(),
+                sample.foreign(),
+                sample.ranks(),
+                sample.problems());
+    }
+
+    private static long millis(Duration age) {
+        return Math.max(0, age.toMillis());
+    }
+}

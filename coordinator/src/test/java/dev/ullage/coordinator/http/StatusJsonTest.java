@@ -1,0 +1,184 @@
+package dev.ullage.coordinator.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import java.time.Instant;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The rules for machine-readable output that other tools were seen to break: strict JSON, numbers that are numbers with
+ * their unit in the name, unknown is null and neither "N/A" nor left out, no list for "not known" and an empty one for
+ * "none", an empty list for no GPUs.
+ */
+class StatusJsonTest {
+    private static final JsonMapper STRICT = JsonMapper.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+    private static final Instant NOW = Instant.parse("2026-03-01T10:15:30.123456Z");
+    private static final long GIB = 1L << 30;
+
+    @Test
+    void aDeviceAndItsRankAreShownWithEverythingThatIsKnown() throws Exception {
+        assertThat(json(Statuses.active(Statuses.deviceWithARank())))
+                .isEqualTo(
+                        STRICT.readTree(
+                                """
+            {"schema":1,"time":"2026-03-01T10:15:30.123Z",
+             "coordinator":{"node":"host-a","state":"ACTIVE","epoch":3,"uid":"c-1"},
+             "nodes":[{"node":"host-b","ageMillis":120,"devices":[{
+               "uuid":"GPU-1","index":0,"name":"H100-80G","kind":"discrete","pciBusId":null,
+               "totalBytes":85899345920,"reservedBytes":1073741824,"allocatableBytes":84825604096,
+               "usedBytes":12884901888,"freeBytes":71940702208,"foreignBytes":2147483648,
+               "reserveBasisPoints":2500,"reserveInForceBasisPoints":2000,
+               "budgetBytes":61471719424,"budgetInForceBytes":65712999628,
+               "ceilingBytes":42949672960,"overBudget":true,"rollout":"SHRINKING","sampleAgeMillis":800,
+               "counts":{"ordersSent":1,"ordersRepeated":2,"confirmations":3,"refusals":4,
+                         "highestPromisedBytes":68719476736,"overCommits":0},
+               "problems":["one problem"],
+               "ranks":[{
+                 "job":"bert","rank":3,"pid":4242,"worldSize":8,"localRank":3,"launcher":"torchrun",
+                 "framework":"torch 2.10.0","phase":"FORWARD","step":17,
+                 "allocatedBytes":9663676416,"reservedBytes":10737418240,"peakAllocatedBytes":11811160064,
+                 "peakReservedBytes":12884901888,"usedBytes":10737418240,
+                 "shareBasisPoints":5000,"limitBytes":25769803776,
+                 "limitsBytes":{"INIT":34359738368,"FORWARD":25769803776,"BACKWARD":34359738368,
+                                "OPTIMIZER":34359738368,"EVALUATION":34359738368,"CHECKPOINT":34359738368,
+                                "IDLE":34359738368},
+                 "targetBytes":34359738368,"ceilingBytes":42949672960,"sequence":5,"confirmedSequence":4,
+                 "settled":false,"enforcedBy":"torch","connected":true,"ageMillis":250,"refusals":4}]}]}],
+             "rollouts":[{"device":"GPU-1","revision":7,"state":"SETTLED","millis":35,"reason":"2 ranks"}],
+             "errors":[]}
+            """));
+    }
+
+    @Test
+    void whatIsNotKnownIsNullAndNotZero() throws Exception {
+        JsonNode device = device(Statuses.active(Statuses.silentDevice()));
+
+        assertThat(device.properties())
+                .filteredOn(field -> field.getValue().isNull())
+                .extracting(java.util.Map.Entry::getKey)
+                .containsExactly(
+                        "pciBusId",
+                        "totalBytes",
+                        "reservedBytes",
+                        "allocatableBytes",
+                        "usedBytes",
+                        "freeBytes",
+                        "foreignBytes",
+                        "reserveBasisPoints",
+                        "reserveInForceBasisPoints",
+                        "budgetBytes",
+                        "budgetInForceBytes",
+                        "ceilingBytes",
+                        "overBudget",
+                        "rollout",
+                        "sampleAgeMillis",
+                        "counts",
+                        "ranks");
+    }
+
+    @Test
+    void nothingIsLeftOutBecauseItIsNotKnown() throws Exception {
+        JsonNode known = device(Statuses.active(Statuses.deviceWithARank()));
+        JsonNode silent = device(Statuses.active(Statuses.silentDevice()));
+        JsonNode silentRank = device(Statuses.active(Statuses.deviceWithASilentRank()))
+                .path("ranks")
+                .path(0);
+
+        assertThat(names(silent)).isEqualTo(names(known));
+        assertThat(names(silentRank)).isEqualTo(names(known.path("ranks").path(0)));
+    }
+
+    @Test
+    void aRankOnlyTheLedgerKnowsIsShownWithWhatItWasPromised() throws Exception {
+        JsonNode rank = device(Statuses.active(Statuses.deviceWithASilentRank()))
+                .path("ranks")
+                .path(0);
+
+        assertThat(rank.path("ceilingBytes").longValue()).isEqualTo(40 * GIB);
+        assertThat(rank.path("phase").isNull()).isTrue();
+        assertThat(rank.path("limitBytes").isNull()).isTrue();
+        assertThat(rank.path("limitsBytes").isNull()).isTrue();
+        assertThat(rank.path("refusals").isNull()).isTrue();
+    }
+
+    @Test
+    void noGpusIsAnEmptyList() throws Exception {
+        JsonNode json = json(Statuses.active());
+
+        assertThat(json.at("/nodes/0/devices").isArray()).isTrue();
+        assertThat(json.at("/nodes/0/devices")).isEmpty();
+        assertThat(json.path("errors")).isEmpty();
+    }
+
+    @Test
+    void aCoordinatorThatIsNotActiveSaysThatItsViewMayBeIncomplete() throws Exception {
+        JsonNode json = json(Statuses.empty());
+
+        assertThat(json.at("/coordinator/epoch").isNull()).isTrue();
+        assertThat(json.path("errors").path(0).asText()).startsWith("the coordinator is CLAIMING");
+    }
+
+    @ParameterizedTest
+    @MethodSource("statuses")
+    void everyAmountHasItsUnitInItsNameAndNoTextStandsForANumber(ClusterStatus status) throws Exception {
+        String text = StatusJson.of(status, NOW).toString();
+
+        assertThat(text).doesNotContain("N/A", "NaN", "Infinity", "GiB");
+        assertUnits(STRICT.readTree(text));
+    }
+
+    static java.util.stream.Stream<ClusterStatus> statuses() {
+        return java.util.stream.Stream.of(
+                Statuses.empty(),
+                Statuses.active(),
+                Statuses.active(Statuses.silentDevice()),
+                Statuses.active(Statuses.deviceWithASilentRank()),
+                Statuses.active(Statuses.deviceWithARank()));
+    }
+
+    private static void assertUnits(JsonNode json) {
+        json.properties().forEach(field -> {
+            if (field.getKey().endsWith("Bytes") && field.getValue().isValueNode()) {
+                assertThat(field.getValue().isIntegralNumber()
+                                || field.getValue().isNull())
+                        .as(field.getKey())
+                        .isTrue();
+            }
+            if (field.getValue().isIntegralNumber() && field.getValue().longValue() >= 1 << 20) {
+                assertThat(field.getKey()).matches(".*(Bytes|Millis)|" + String.join("|", names(limits())));
+            }
+        });
+        json.forEach(StatusJsonTest::assertUnits);
+    }
+
+    private static JsonNode limits() {
+        return StatusJson.of(Statuses.active(Statuses.deviceWithARank()), NOW)
+                .at("/nodes/0/devices/0/ranks/0/limitsBytes");
+    }
+
+    private static JsonNode device(ClusterStatus status) throws Exception {
+        return json(status).at("/nodes/0/devices/0");
+    }
+
+    private static JsonNode json(ClusterStatus status) throws Exception {
+        return STRICT.readTree(StatusJson.of(status, NOW).toString());
+    }
+
+    private static Set<String> names(JsonNode json) {
+        Set<String> names = new TreeSet<>();
+        json.fieldNames().forEachRemaining(names::add);
+        return names;
+    }
+}

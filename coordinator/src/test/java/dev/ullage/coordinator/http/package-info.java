@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.coordinator.http;
+
+import org.jspecify.annotations.NullMarked;

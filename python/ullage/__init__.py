@@ -1,0 +1,28 @@
+"""The rank client of Ullage: tells the worker what this training process does, and keeps it to its memory limit.
+
+::
+
+    import ullage
+    rank = ullage.connect()
+    with rank.phase("forward"):
+        ...
+    rank.step_done()
+"""
+
+from __future__ import annotations
+
+from ullage.allocator import LimitedAllocator
+from ullage.applier import Applier, Usage
+from ullage.client import Device, Rank
+from ullage.connecting import connect, current
+from ullage.errors import LaunchError, MemoryLimitError, ProtocolError, UllageError
+from ullage.launch import LaunchInfo, discover
+from ullage.phases import BACKWARD, CHECKPOINT, EVALUATION, FORWARD, IDLE, INIT, OPTIMIZER, PHASES
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Applier", "Device", "LaunchError", "LaunchInfo", "LimitedAllocator", "MemoryLimitError", "ProtocolError", "Rank",
+    "UllageError", "Usage", "connect", "current", "discover",
+    "BACKWARD", "CHECKPOINT", "EVALUATION", "FORWARD", "IDLE", "INIT", "OPTIMIZER", "PHASES",
+]

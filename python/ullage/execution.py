@@ -1,0 +1,151 @@
+"""``python3 -m ullage exec``: registers, waits for a grant, then becomes the command in the same process."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import shutil
+import signal
+import sys
+from typing import Dict, List, Mapping, MutableMapping, NamedTuple, Optional
+
+from ullage.client import LOG, Device, Rank
+from ullage.connecting import IN_FORCE_VARIABLE, connect, format_in_force
+from ullage.errors import UllageError
+
+EXIT_NOT_EXECUTABLE = 126
+EXIT_NOT_FOUND = 127
+#: EX_TEMPFAIL: what was required is not there now; another try may succeed.
+EXIT_REQUIRED = 75
+
+_FRACTION_KEY = "per_process_memory_fraction"
+_FRACTION_DIGITS = 6
+#: The options of the interpreter that leave the set of installed packages as it is.
+_HARMLESS_OPTIONS = frozenset({"-u", "-m", "-c", "-B", "-O", "-OO", "-q", "-v"})
+
+
+class ExecOptions(NamedTuple):
+    """What the command line asked for; ``timeout`` in seconds."""
+
+    command: List[str]
+    require: bool
+    timeout: float
+    job: Optional[str]
+    device: Optional[str]
+    socket: Optional[str]
+
+
+def run(options: ExecOptions) -> int:
+    """Replaces this process by the command; returns an exit code only when that was not possible."""
+    program = shutil.which(options.command[0])
+    if program is None:
+        return _cannot_run(options.command[0])
+    environ = dict(os.environ)
+    try:
+        rank = connect(options.socket, device=options.device, job=options.job, framework=None,
+                       require=options.require, timeout=options.timeout)
+        limit = rank.wait_for_limit(options.timeout) if rank.connected else None
+        if limit is None and options.require:
+            rank.close()
+            raise UllageError(f"the worker granted no limit within {options.timeout:g} s")
+    except UllageError as error:
+        print(f"ullage exec: {error}", file=sys.stderr)
+        return EXIT_REQUIRED
+    if limit is None:
+        LOG.warning("ullage exec: no limit was granted; %s starts without", options.command[0])
+    _describe(rank, options, environ)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    _restore_signals()
+    try:
+        os.execve(program, options.command, environ)
+    except OSError as error:
+        print(f"ullage exec: {program}: {error.strerror}", file=sys.stderr)
+        return EXIT_NOT_EXECUTABLE
+
+
+def _describe(rank: Rank, options: ExecOptions, environ: MutableMapping[str, str]) -> None:
+    """Leaves the rank, without a bye, and puts into ``environ`` what the command can read."""
+    rank.flush(1.0)
+    in_force = rank.leave(bye=False)
+    environ["ULLAGE_SOCKET"] = os.path.abspath(rank.socket_path)
+    for variable in ("ULLAGE_LIMIT_BYTES", IN_FORCE_VARIABLE):
+        environ.pop(variable, None)
+    if rank.info is not None:
+        environ["ULLAGE_JOB"] = rank.info.job
+    device = (rank.device.uuid if rank.device is not None else None) or options.device
+    if device:
+        environ["ULLAGE_DEVICE"] = device
+    if in_force is not None:
+        environ["ULLAGE_LIMIT_BYTES"] = str(in_force.limit_bytes)
+        environ[IN_FORCE_VARIABLE] = format_in_force(in_force)
+        environ.update(framework_settings(in_force.limit_bytes, rank.device, environ,
+                                          torch_version_for(options.command)))
+
+
+def framework_settings(limit_bytes: int, device: Optional[Device], environ: Mapping[str, str],
+                       torch_version: Optional[str]) -> Dict[str, str]:
+    """The variables that hold a framework to ``limit_bytes`` from its start; none for a simulated device.
+
+    ``torch_version`` is that of the command's interpreter, None when not known: a torch older than 2.10 aborts on
+    the key it does not know, so it is set only for one that is known to know it. What the user set stays.
+    """
+    if device is None or device.kind in (None, "simulated") or not device.total_bytes:
+        return {}
+    fraction = fraction_text(limit_bytes, device.total_bytes)
+    if float(fraction) <= 0:
+        return {}
+    settings = {}
+    if not environ.get("XLA_CLIENT_MEM_FRACTION") and not environ.get("XLA_PYTHON_CLIENT_MEM_FRACTION"):
+        settings["XLA_CLIENT_MEM_FRACTION"] = fraction
+    if torch_version is not None and _at_least(torch_version, (2, 10)):
+        # The newer name hides the older one, so what the user wrote in the older one comes along.
+        given = environ.get("PYTORCH_ALLOC_CONF") or environ.get("PYTORCH_CUDA_ALLOC_CONF") or ""
+        if _FRACTION_KEY not in given:
+            settings["PYTORCH_ALLOC_CONF"] = f"{given},{_FRACTION_KEY}:{fraction}".lstrip(",")
+    return settings
+
+
+def fraction_text(limit_bytes: int, total_bytes: int) -> str:
+    """``limit_bytes`` of ``total_bytes`` as a decimal from 0 to 1, rounded down, in exact arithmetic."""
+    scale = 10 ** _FRACTION_DIGITS
+    parts = min(scale, max(0, limit_bytes) * scale // total_bytes)
+    return f"{parts // scale}.{parts % scale:0{_FRACTION_DIGITS}d}"
+
+
+def torch_version_for(command: List[str]) -> Optional[str]:
+    """The version of the torch that ``command`` would import; None unless it runs this very interpreter."""
+    program = shutil.which(command[0])
+    if program is None or not sys.executable or sys.flags.isolated or sys.flags.no_site:
+        return None
+    same_folder = os.path.dirname(os.path.abspath(program)) == os.path.dirname(os.path.abspath(sys.executable))
+    if not same_folder or os.path.realpath(program) != os.path.realpath(sys.executable):
+        return None
+    if len(command) > 1 and command[1].startswith("-") and command[1] not in _HARMLESS_OPTIONS:
+        return None
+    try:
+        return importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _at_least(version: str, wanted: tuple) -> bool:
+    match = re.match(r"([0-9]{1,6})\.([0-9]{1,6})", version)
+    return match is not None and (int(match.group(1)), int(match.group(2))) >= wanted
+
+
+def _cannot_run(name: str) -> int:
+    """Says why and returns the shell's exit code for it."""
+    if os.path.dirname(name) and os.path.exists(name):
+        print(f"ullage exec: {name}: not an executable file", file=sys.stderr)
+        return EXIT_NOT_EXECUTABLE
+    print(f"ullage exec: {name}: command not found", file=sys.stderr)
+    return EXIT_NOT_FOUND
+
+
+def _restore_signals() -> None:
+    """Python ignores these, and what is ignored stays so over an exec; the command expects the default."""
+    for name in ("SIGPIPE", "SIGXFSZ"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)

@@ -1,0 +1,106 @@
+package dev.ullage.worker;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.protocol.RankSample;
+import dev.ullage.config.WorkerSettings;
+import dev.ullage.worker.WorkerRuntime.Devices;
+import dev.ullage.worker.WorkerStartException.Kind;
+import dev.ullage.worker.probe.DeviceProblem;
+import dev.ullage.worker.probe.GpuProbe;
+import dev.ullage.worker.probe.NvmlProbe;
+import dev.ullage.worker.probe.ProbeUnavailableException;
+import dev.ullage.worker.probe.SimulatedProbe;
+import dev.ullage.worker.probe.SimulatedSpec;
+import dev.ullage.worker.ranks.RankSessions.UseListener;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Where a worker's devices come from: the driver, or a simulation that was asked for by name. */
+public final class DeviceSource {
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceSource.class);
+    private static final String WAYS_OUT = "Either run on a host with an NVIDIA driver (and, in a container, with its"
+            + " libraries mounted), or ask for simulated devices, for example --simulate 4xH100-80G";
+
+    private DeviceSource() {}
+
+    /**
+     * Opens the devices the settings name.
+     *
+     * @throws WorkerStartException with {@link Kind#NO_DEVICES} and both ways out when there are none
+     */
+    public static Devices open(WorkerSettings.Devices settings, NodeId node) throws WorkerStartException {
+        return settings.simulate().isBlank() ? real(settings) : simulated(settings, node);
+    }
+
+    private static Devices real(WorkerSettings.Devices settings) throws WorkerStartException {
+        GpuProbe probe;
+        try {
+            probe = NvmlProbe.open(settings.nvmlLibrary().map(Path::toString).orElse(NvmlProbe.DEFAULT_LIBRARY));
+        } catch (ProbeUnavailableException e) {
+            throw new WorkerStartException(
+                    Kind.NO_DEVICES, "no GPU can be used: " + e.getMessage() + ". " + WAYS_OUT, e);
+        }
+        for (DeviceProblem problem : probe.problems()) {
+            LOG.warn("reason=\"{}\"", problem);
+        }
+        if (probe.devices().isEmpty()) {
+            String problems = probe.problems().isEmpty()
+                    ? "the driver reports no GPU"
+                    : probe.problems().toString();
+            probe.close();
+            throw new WorkerStartException(Kind.NO_DEVICES, "no GPU can be used: " + problems + ". " + WAYS_OUT);
+        }
+        return new Devices(probe, MeasuresItself.INSTANCE);
+    }
+
+    private static Devices simulated(WorkerSettings.Devices settings, NodeId node) {
+        SimulatedProbe probe = SimulatedProbe.create(node, SimulatedSpec.parse(settings.simulate()));
+        return new Devices(probe, new Charging(probe));
+    }
+
+    /**
+     * Where the workers of this host exclude each other: the setting, else the system's lock folder, else the temporary
+     * one.
+     */
+    public static Path lockDir(WorkerSettings.Devices settings) {
+        Path system = Path.of("/run/lock");
+        return settings.lockDir()
+                .orElseGet(() -> Files.isWritable(system)
+                        ? system.resolve("ullage")
+                        : Path.of(System.getProperty("java.io.tmpdir"), "ullage-locks"));
+    }
+
+    /** A real device measures what is used; nobody needs to tell it. */
+    private enum MeasuresItself implements UseListener {
+        INSTANCE;
+
+        @Override
+        public void used(DeviceId device, RankSample sample) {
+            // The driver's own numbers are the truth.
+        }
+
+        @Override
+        public void gone(long pid) {
+            // The driver frees what a dead process held.
+        }
+    }
+
+    /** On a simulated device ranks use what they say they use. */
+    private record Charging(SimulatedProbe probe) implements UseListener {
+
+        @Override
+        public void used(DeviceId device, RankSample sample) {
+            MemoryBytes held = sample.use().held().orElse(MemoryBytes.ZERO);
+            probe.charge(device, sample.instance().pid(), held);
+        }
+
+        @Override
+        public void gone(long pid) {
+            probe.discharge(pid);
+        }
+    }
+}
