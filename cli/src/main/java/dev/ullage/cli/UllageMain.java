@@ -1,6 +1,9 @@
 package dev.ullage.cli;
 
 import dev.ullage.cli.client.ApiException;
+import dev.ullage.cli.node.CoordinatorCommand;
+import dev.ullage.cli.node.UpCommand;
+import dev.ullage.cli.node.WorkerCommand;
 import dev.ullage.config.SettingsException;
 import java.io.PrintWriter;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +41,9 @@ public final class UllageMain implements Runnable {
     static CommandLine commandLine(CliEnvironment environment) {
         UllageMain main = new UllageMain();
         CommandLine commandLine = new CommandLine(main)
+                .addSubcommand(new UpCommand(environment))
+                .addSubcommand(new CoordinatorCommand(environment))
+                .addSubcommand(new WorkerCommand(environment))
                 .addSubcommand(new StatusCommand(environment))
                 .addSubcommand(new CommandLine(new SetCommand())
                         .addSubcommand(new SetReserveCommand(environment))

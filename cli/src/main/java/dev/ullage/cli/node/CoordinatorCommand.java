@@ -1,5 +1,6 @@
 package dev.ullage.cli.node;
 
+import dev.ullage.cli.CliEnvironment;
 import dev.ullage.config.SettingsFlag;
 import java.util.List;
 import java.util.Set;
@@ -14,8 +15,8 @@ public final class CoordinatorCommand extends NodeCommand {
     @Nullable
     String port;
 
-    public CoordinatorCommand() {
-        super(Set.of(UllageNode.Role.COORDINATOR));
+    public CoordinatorCommand(CliEnvironment environment) {
+        super(environment, Set.of(UllageNode.Role.COORDINATOR));
     }
 
     @Override

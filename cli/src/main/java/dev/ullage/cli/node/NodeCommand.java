@@ -1,5 +1,7 @@
 package dev.ullage.cli.node;
 
+import dev.ullage.cli.CliEnvironment;
+import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
 import dev.ullage.config.SettingsException;
 import dev.ullage.config.SettingsFlag;
@@ -17,17 +19,11 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** What {@code up}, {@code coordinator} and {@code worker} have in common: settings, start, ready line, orderly end. */
 abstract class NodeCommand implements Callable<Integer> {
     private static final Duration READY_WITHIN = Duration.ofSeconds(60);
-
-    @Spec
-    @Nullable
-    CommandSpec spec;
 
     @Option(
             names = "--config",
@@ -54,9 +50,11 @@ abstract class NodeCommand implements Callable<Integer> {
     @Nullable
     String clusterPort;
 
+    private final CliEnvironment environment;
     private final Set<UllageNode.Role> roles;
 
-    NodeCommand(Set<UllageNode.Role> roles) {
+    NodeCommand(CliEnvironment environment, Set<UllageNode.Role> roles) {
+        this.environment = environment;
         this.roles = roles;
     }
 
@@ -78,15 +76,8 @@ abstract class NodeCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() {
-        PrintWriter err = requiredSpec().commandLine().getErr();
-        UllageSettings settings;
-        try {
-            settings = SettingsLoader.load(Optional.ofNullable(config), flags(), System.getenv());
-        } catch (SettingsException e) {
-            err.println(e.getMessage());
-            return ExitCode.BAD_SETTINGS.code();
-        }
+    public Integer call() throws SettingsException, CommandFailure, InterruptedException {
+        UllageSettings settings = SettingsLoader.load(Optional.ofNullable(config), flags(), environment.variables());
         CountDownLatch end = new CountDownLatch(1);
         AtomicBoolean lost = new AtomicBoolean();
         Runnable onLost = () -> {
@@ -98,11 +89,6 @@ abstract class NodeCommand implements Callable<Integer> {
             endOnSignal(end, closed);
             announce(running, settings);
             end.await();
-        } catch (NodeStartException e) {
-            err.println("ullage: " + e.getMessage());
-            return e.exitCode().code();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         } finally {
             closed.countDown();
         }
@@ -129,7 +115,7 @@ abstract class NodeCommand implements Callable<Integer> {
     }
 
     private void announce(UllageNode running, UllageSettings settings) {
-        PrintWriter out = requiredSpec().commandLine().getOut();
+        PrintWriter out = environment.out();
         boolean ready = running.awaitReady(READY_WITHIN);
         Duration sinceStart = Duration.ofMillis(System.currentTimeMillis()
                 - java.lang.management.ManagementFactory.getRuntimeMXBean().getStartTime());
@@ -156,12 +142,5 @@ abstract class NodeCommand implements Callable<Integer> {
     /** Where this distribution keeps the rank client. */
     private static Optional<Path> pythonPath() {
         return Optional.ofNullable(System.getProperty("ullage.home")).map(home -> Path.of(home, "python"));
-    }
-
-    private CommandSpec requiredSpec() {
-        if (spec == null) {
-            throw new IllegalStateException("picocli sets the spec before it runs a command");
-        }
-        return spec;
     }
 }

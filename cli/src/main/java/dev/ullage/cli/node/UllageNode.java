@@ -1,5 +1,6 @@
 package dev.ullage.cli.node;
 
+import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
@@ -100,7 +101,7 @@ public final class UllageNode implements AutoCloseable {
      * @param onLost the worker can no longer keep its promises safe on disk: this process must end
      */
     public static UllageNode start(UllageSettings settings, Set<Role> roles, Clock clock, Runnable onLost)
-            throws NodeStartException {
+            throws CommandFailure {
         requireWritable(settings.node().stateDir());
         Optional<OperatorToken> token = Optional.empty();
         Optional<WorkerRuntime> worker = Optional.empty();
@@ -118,8 +119,8 @@ public final class UllageNode implements AutoCloseable {
             return node;
         } catch (IOException e) {
             worker.ifPresent(WorkerRuntime::close);
-            throw new NodeStartException(ExitCode.STATE_UNUSABLE, String.valueOf(e.getMessage()), e);
-        } catch (NodeStartException e) {
+            throw new CommandFailure(ExitCode.STATE_UNUSABLE, String.valueOf(e.getMessage()), e);
+        } catch (CommandFailure e) {
             worker.ifPresent(WorkerRuntime::close);
             throw e;
         } catch (RuntimeException e) {
@@ -128,12 +129,12 @@ public final class UllageNode implements AutoCloseable {
         }
     }
 
-    private static void requireWritable(Path stateDir) throws NodeStartException {
+    private static void requireWritable(Path stateDir) throws CommandFailure {
         try {
             Files.createDirectories(stateDir);
             Files.delete(Files.createTempFile(stateDir, "probe", ".tmp"));
         } catch (IOException e) {
-            throw new NodeStartException(
+            throw new CommandFailure(
                     ExitCode.STATE_UNUSABLE,
                     "state folder " + stateDir + " cannot be written: "
                             + e.getClass().getSimpleName() + " " + e.getMessage()
@@ -143,7 +144,7 @@ public final class UllageNode implements AutoCloseable {
     }
 
     private static WorkerRuntime startWorker(UllageSettings settings, Clock clock, Runnable onLost)
-            throws NodeStartException {
+            throws CommandFailure {
         NodeId node = new NodeId(settings.node().nodeName());
         try {
             WorkerRuntime.Devices devices = DeviceSource.open(settings.worker().devices(), node);
@@ -163,14 +164,14 @@ public final class UllageNode implements AutoCloseable {
                         case DEVICE_ALREADY_OWNED -> ExitCode.REFUSED;
                         case STATE_UNUSABLE -> ExitCode.STATE_UNUSABLE;
                     };
-            throw new NodeStartException(code, String.valueOf(e.getMessage()), e);
+            throw new CommandFailure(code, String.valueOf(e.getMessage()), e);
         }
     }
 
-    private static NodeStartException clusterFailure(UllageSettings settings, RuntimeException failure) {
+    private static CommandFailure clusterFailure(UllageSettings settings, RuntimeException failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof BindException) {
-                return new NodeStartException(
+                return new CommandFailure(
                         ExitCode.PORT_IN_USE,
                         "cannot listen on " + settings.cluster().host() + ":"
                                 + settings.cluster().port() + " (ullage.cluster): " + cause.getMessage()
@@ -178,24 +179,24 @@ public final class UllageNode implements AutoCloseable {
                         failure);
             }
         }
-        return new NodeStartException(
+        return new CommandFailure(
                 ExitCode.INTERNAL, "the cluster node did not start: " + failure.getMessage(), failure);
     }
 
-    private void awaitHttp() throws NodeStartException {
+    private void awaitHttp() throws CommandFailure {
         try {
             http.get(HTTP_WITHIN.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             membership.close();
             Throwable cause = e.getCause() == null ? e : e.getCause();
             boolean taken = cause instanceof BindException;
-            throw new NodeStartException(
+            throw new CommandFailure(
                     taken ? ExitCode.PORT_IN_USE : ExitCode.BAD_SETTINGS,
                     cause.getMessage() + (taken ? "; choose another port with --port" : ""),
                     cause);
         } catch (TimeoutException e) {
             membership.close();
-            throw new NodeStartException(ExitCode.INTERNAL, "the API did not start within " + HTTP_WITHIN, e);
+            throw new CommandFailure(ExitCode.INTERNAL, "the API did not start within " + HTTP_WITHIN, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -1,5 +1,6 @@
 package dev.ullage.cli.node;
 
+import dev.ullage.cli.CliEnvironment;
 import dev.ullage.config.SettingsFlag;
 import java.util.List;
 import java.util.Set;
@@ -21,8 +22,8 @@ public final class UpCommand extends NodeCommand {
     @Nullable
     String simulate;
 
-    public UpCommand() {
-        super(Set.of(UllageNode.Role.COORDINATOR, UllageNode.Role.WORKER));
+    public UpCommand(CliEnvironment environment) {
+        super(environment, Set.of(UllageNode.Role.COORDINATOR, UllageNode.Role.WORKER));
     }
 
     @Override

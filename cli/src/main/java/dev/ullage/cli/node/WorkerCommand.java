@@ -1,5 +1,6 @@
 package dev.ullage.cli.node;
 
+import dev.ullage.cli.CliEnvironment;
 import dev.ullage.config.SettingsFlag;
 import java.util.List;
 import java.util.Set;
@@ -17,8 +18,8 @@ public final class WorkerCommand extends NodeCommand {
     @Nullable
     String simulate;
 
-    public WorkerCommand() {
-        super(Set.of(UllageNode.Role.WORKER));
+    public WorkerCommand(CliEnvironment environment) {
+        super(environment, Set.of(UllageNode.Role.WORKER));
     }
 
     @Override

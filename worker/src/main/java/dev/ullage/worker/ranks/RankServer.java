@@ -33,6 +33,7 @@ import org.slf4j.LoggerFactory;
 public final class RankServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RankServer.class);
     private static final Duration HELLO_WITHIN = Duration.ofSeconds(5);
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(2);
     private static final long SELECT_MILLIS = 500;
     private static final int MAX_SOCKET_PATH_BYTES = 107;
 
@@ -98,11 +99,16 @@ public final class RankServer implements AutoCloseable {
                 serveReady();
                 closeTheSilent();
             }
+            closeAll();
         } catch (IOException e) {
-            if (!closed) {
-                throw new UncheckedIOException("the rank socket failed", e);
-            }
+            throw new UncheckedIOException("the rank socket failed", e);
         }
+    }
+
+    private void closeAll() throws IOException {
+        server.close();
+        connections().forEach(SessionConnection::closeNow);
+        selector.close();
     }
 
     private void runTasks() {
@@ -250,11 +256,11 @@ public final class RankServer implements AutoCloseable {
         closed = true;
         selector.wakeup();
         calls.close();
-        server.close();
-        for (SessionConnection connection : connections()) {
-            connection.closeNow();
+        try {
+            thread.join(CLOSE_WITHIN.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
-        selector.close();
         Files.deleteIfExists(path);
     }
 }
