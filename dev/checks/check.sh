@@ -16,6 +16,7 @@ stamp_begin
 # A failing test does not stop the run: the reports tell, and one failure hides no other.
 if maven -Dmaven.test.failure.ignore=true spotless:check verify "$@"; then
     stamp_end
+    share_class_data
 else
     failed="$failed maven"
 fi
