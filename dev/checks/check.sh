@@ -8,8 +8,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 begin check "format, compile, unit, cluster, python, repro"
 require_build_tools
 lock_build
-forget_results surefire-reports failsafe-reports
-forget_python_results
+forget_results
 
 failed=""
 echo "== format, compile, unit, cluster: one Maven run"
@@ -17,6 +16,7 @@ stamp_begin
 # A failing test does not stop the run: the reports tell, and one failure hides no other.
 if maven -Dmaven.test.failure.ignore=true spotless:check verify "$@"; then
     stamp_end
+    share_class_data
 else
     failed="$failed maven"
 fi

@@ -7,5 +7,5 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 begin cluster "tests with several actor systems or processes"
 require_build_tools
 lock_build
-forget_results failsafe-reports
+forget_results
 run_tests maven -Dmaven.test.failure.ignore=true -DskipUnitTests verify "$@"

@@ -14,6 +14,7 @@ fail() {
 
 CHECK_NAME=""
 LOCK_FOLDER=""
+STARTED_NODE=""
 
 # begin NAME DESCRIPTION: says what a check does and, when the script ends, how it went and how long it took.
 begin() {
@@ -24,6 +25,7 @@ begin() {
 
 at_exit() {
     local status=$? verdict=ok
+    [ -z "$STARTED_NODE" ] || kill -KILL "$STARTED_NODE" 2>/dev/null || true
     [ -z "$LOCK_FOLDER" ] || rmdir "$LOCK_FOLDER" 2>/dev/null || true
     if [ -n "$CHECK_NAME" ]; then
         [ "$status" -eq 0 ] || verdict="FAILED ($status)"
@@ -151,20 +153,38 @@ build_distribution() {
         exit 1
     fi
     stamp_end
+    share_class_data
     echo "Built in $((SECONDS - started)) s." >&2
 }
 
-# forget_results FOLDER...: the reports of earlier runs, and what they skipped.
-forget_results() {
-    local folder
-    for folder in "$@"; do
-        rm -rf "$ROOT"/*/target/"$folder"
+# Leaves an archive of the classes that a start loads beside the jars, for bin/ullage. Best effort: without it all works,
+# only more slowly.
+share_class_data() {
+    local folder="$ROOT/target/class-data" waited=0
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    echo "  keeping the classes of a start, for quicker ones" >&2
+    ULLAGE_JAVA_OPTS="-XX:ArchiveClassesAtExit=$DIST/lib/ullage.jsa -Xlog:cds=off -Xlog:cds+dynamic=off" \
+        "$DIST/bin/ullage" up --simulate 1xH100-80G --state "$folder" --port 0 >"$folder/log" 2>&1 9>&- </dev/null &
+    STARTED_NODE=$!
+    until grep -q ' is ready' "$folder/log" || [ "$waited" -ge 120 ] || ! kill -0 "$STARTED_NODE" 2>/dev/null; do
+        sleep 0.25
+        waited=$((waited + 1))
     done
-    rm -f "$SKIP_FILE"
+    kill -TERM "$STARTED_NODE" 2>/dev/null || true
+    while kill -0 "$STARTED_NODE" 2>/dev/null && [ "$waited" -lt 240 ]; do
+        sleep 0.25
+        waited=$((waited + 1))
+    done
+    kill -KILL "$STARTED_NODE" 2>/dev/null || true
+    wait "$STARTED_NODE" 2>/dev/null || true
+    STARTED_NODE=""
 }
 
-forget_python_results() {
-    rm -f "$ROOT/target/python-tests.json"
+# The results of earlier runs, so that a summary counts this run only.
+forget_results() {
+    rm -rf "$ROOT"/*/target/surefire-reports "$ROOT"/*/target/failsafe-reports
+    rm -f "$SKIP_FILE" "$ROOT/target/python-tests.json"
 }
 
 # PYTHON if set; else the python3 on the PATH, or the system's where only that one has torch.

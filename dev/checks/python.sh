@@ -5,5 +5,5 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 . "$ROOT/dev/checks/lib.sh"
 
 begin python "tests of the rank client"
-forget_python_results
+forget_results
 run_tests run_python_tests

@@ -9,10 +9,8 @@ ensure_distribution
 copy="$ROOT/target/repro"
 rm -rf "$copy"
 mkdir -p "$copy"
-# Sources only, committed or not; a file deleted but not yet committed is left out.
-(cd "$ROOT" && git ls-files -z --cached --others --exclude-standard |
-    while IFS= read -r -d '' file; do [ ! -f "$file" ] || printf '%s\0' "$file"; done |
-    tar -c --null -T - -f -) | tar -x -C "$copy" -f -
+# Sources only. Not by git: the checkout may be an archive, or belong to another user.
+tar -C "$ROOT" --exclude=target --exclude=.git --exclude=__pycache__ -c -f - . | tar -x -C "$copy" -f -
 (cd "$copy" && exec mvn -B -ntp -q -DskipTests -Dullage.skipTestCompile=true package </dev/null)
 
 different=0

@@ -7,5 +7,5 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 begin unit "unit, actor, simulation, architecture and convention tests"
 require_build_tools
 lock_build
-forget_results surefire-reports
+forget_results
 run_tests maven -Dmaven.test.failure.ignore=true -DskipITs verify "$@"
