@@ -19,6 +19,8 @@ final class DemoRanks implements AutoCloseable {
     static final String JOB = "demo";
     private static final Duration STOP_WITHIN = Duration.ofSeconds(30);
     private static final String PACE_SECONDS = "0.05";
+    /** The demo stops its ranks; should it be killed, they end by themselves. */
+    private static final String LONGEST_SECONDS = "7200";
 
     private final DemoPython python;
     private final Path folder;
@@ -61,7 +63,9 @@ final class DemoRanks implements AutoCloseable {
                         "--seed",
                         Integer.toString(number + 1),
                         "--pace",
-                        PACE_SECONDS)
+                        PACE_SECONDS,
+                        "--seconds",
+                        LONGEST_SECONDS)
                 .redirectInput(Path.of("/dev/null").toFile())
                 .redirectOutput(output.toFile())
                 .redirectError(errors.toFile());
