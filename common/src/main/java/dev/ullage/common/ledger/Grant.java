@@ -25,7 +25,7 @@ public record Grant(
         MemoryBytes ceiling) {
 
     static Grant joined(RankInstance instance, long sequence, MemoryBytes ceiling) {
-        return new Grant(instance, Share.ALL, Optional.empty(), sequence, 0, ceiling);
+        return new Grant(instance, Share.ALL, Optional.empty(), sequence, sequence, ceiling);
     }
 
     Grant ordered(long newSequence, PhaseLimits limits, Share newShare) {
@@ -37,11 +37,10 @@ public record Grant(
         return new Grant(instance, share, target, sequence, newConfirmed, newCeiling);
     }
 
-    /**
-     * What it was ordered no longer says what it holds: the target is gone until the next order, which any plan brings.
-     */
+    /** The rank is not where its confirmations said: its order, if it has one, is outstanding again. */
     Grant adopted(long newSequence, MemoryBytes newCeiling) {
-        return new Grant(instance, share, Optional.empty(), newSequence, confirmedSequence, newCeiling);
+        long confirmed = target.isPresent() ? Math.min(confirmedSequence, newSequence - 1) : newSequence;
+        return new Grant(instance, share, target, newSequence, confirmed, newCeiling);
     }
 
     /** The highest limit the newest order allows; zero before the first. */

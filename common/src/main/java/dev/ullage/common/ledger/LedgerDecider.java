@@ -19,8 +19,12 @@ import dev.ullage.common.ledger.Refusal.Reason;
 import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.RankInstance;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -75,11 +79,18 @@ final class LedgerDecider {
         }
         want(ledger.wanted().withReserve(desire.reserve()));
         bringTermsInForceIfTheyFit();
-        List<DesiredLimit> changes = desire.limits().stream()
+        List<DesiredLimit> changes = onePerRank(desire.limits()).stream()
                 .filter(limit -> isKnown(limit) && isChange(limit))
                 .toList();
         changes.stream().filter(limit -> !needsRoom(limit)).forEach(this::order);
         changes.stream().filter(this::needsRoom).forEach(this::growIfThereIsRoom);
+    }
+
+    /** Of several limits for one rank the last counts. */
+    private static Collection<DesiredLimit> onePerRank(List<DesiredLimit> limits) {
+        Map<RankInstance, DesiredLimit> byRank = new LinkedHashMap<>();
+        limits.forEach(limit -> byRank.put(limit.instance(), limit));
+        return byRank.values();
     }
 
     private boolean isKnown(DesiredLimit limit) {
@@ -123,7 +134,7 @@ final class LedgerDecider {
 
     private String noRoom(DesiredLimit limit, Grant grant) {
         String waitingFor = ledger.grants().stream()
-                .filter(other -> !other.equals(grant) && !other.isSettled())
+                .filter(other -> !other.equals(grant) && other.ceiling().isMoreThan(other.targetMax()))
                 .map(other -> "rank " + other.instance() + " (sequence " + other.sequence() + ")")
                 .collect(Collectors.joining(", "));
         return "refused grow of rank %s on %s: wants %s, has %s, free %s (budget %s, ceilings %s)%s"
@@ -143,13 +154,23 @@ final class LedgerDecider {
         MemoryBytes ceiling = known.map(Grant::ceiling).orElse(MemoryBytes.ZERO);
         long sequence = known.map(Grant::sequence).orElse(0L);
         if (join.claimedLimit().isMoreThan(ceiling) || join.claimedSequence() > sequence) {
-            happened(new RankAdopted(
-                    join.instance(), Math.max(sequence, join.claimedSequence()), ceiling.max(join.claimedLimit())));
+            happened(
+                    new RankAdopted(join.instance(), sequenceOfAdopted(known, join), ceiling.max(join.claimedLimit())));
         } else if (known.isEmpty()) {
             happened(new RankJoined(join.instance()));
-        } else if (sequence > 0 && join.claimedSequence() == sequence) {
-            confirm(new Confirm(join.instance(), sequence, join.claimedLimit()));
         }
+        long newest = ledger.grant(join.instance()).orElseThrow().sequence();
+        if (newest > 0 && join.claimedSequence() == newest) {
+            confirm(new Confirm(join.instance(), newest, join.claimedLimit()));
+        }
+    }
+
+    /** An order that waits for the rank gets a number the rank has not seen: it ignores every other. */
+    private static long sequenceOfAdopted(Optional<Grant> known, Join join) {
+        long sequence = known.map(Grant::sequence).orElse(0L);
+        boolean hasSeenTheNumber = join.claimedSequence() >= sequence;
+        boolean hasOrder = known.flatMap(Grant::target).isPresent();
+        return hasSeenTheNumber && hasOrder ? join.claimedSequence() + 1 : Math.max(sequence, join.claimedSequence());
     }
 
     private void confirm(Confirm confirm) {

@@ -10,15 +10,9 @@ import java.util.List;
  * @param refusals what was asked for and not done, each with its numbers
  */
 public record LedgerDecision(List<LedgerEvent> events, List<Order> orders, List<Refusal> refusals) {
-    static final LedgerDecision NOTHING = new LedgerDecision(List.of(), List.of(), List.of());
-
     public LedgerDecision {
         events = List.copyOf(events);
         orders = List.copyOf(orders);
         refusals = List.copyOf(refusals);
-    }
-
-    static LedgerDecision refused(Refusal refusal) {
-        return new LedgerDecision(List.of(), List.of(), List.of(refusal));
     }
 }

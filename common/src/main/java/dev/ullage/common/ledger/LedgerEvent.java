@@ -29,6 +29,8 @@ public sealed interface LedgerEvent {
     /**
      * A rank came with a limit in force that this ledger did not know, or knew lower. The only event that may push the
      * ceilings above the budget: it states a fact about the world instead of making a promise.
+     *
+     * @param sequence the number its newest order has from now on, so that the next one is new to the rank
      */
     record RankAdopted(RankInstance instance, long sequence, MemoryBytes ceiling) implements LedgerEvent {}
 

@@ -1,4 +1,4 @@
-/** What tests of every module share; published in this module's test jar. */
+/** Builders and models for the tests of all modules. */
 @NullMarked
 package dev.ullage.common.testing;
 

@@ -43,15 +43,22 @@ public final class FileLedgerStore implements LedgerStore {
 
     /** Opens or creates the file. The caller holds the lock of the folder it lies in. */
     public static FileLedgerStore open(Path file) throws IOException {
-        boolean isNew = !Files.exists(file) || Files.size(file) == 0;
+        boolean isNew = !Files.exists(file) || isPartOfHeader(file);
         FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
         if (isNew) {
+            channel.truncate(0);
             writeFully(channel, ByteBuffer.wrap(HEADER));
             channel.force(true);
             forceFolder(file.resolveSibling("."));
         }
         return new FileLedgerStore(file, channel);
+    }
+
+    /** What a power cut leaves of a file that was just being made: nothing was ever promised by it. */
+    private static boolean isPartOfHeader(Path file) throws IOException {
+        long size = Files.size(file);
+        return size < HEADER.length && Arrays.equals(Files.readAllBytes(file), Arrays.copyOf(HEADER, (int) size));
     }
 
     @Override
@@ -142,10 +149,10 @@ public final class FileLedgerStore implements LedgerStore {
         writeFully(replacement, record(List.of(snapshot)));
         replacement.force(true);
         Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        forceFolder(file.resolveSibling("."));
         channel.close();
         channel = replacement;
         length = 1;
+        forceFolder(file.resolveSibling("."));
     }
 
     private ByteBuffer record(List<LedgerEvent> events) throws IOException {

@@ -150,9 +150,12 @@ public final class KeeperLogic {
         return ledger;
     }
 
-    /** The newest plan worked on, 0 when none. */
+    /** The newest plan worked on of the coordinator it obeys now, 0 when none. */
     public long revision() {
-        return wish.map(Wish::revision).orElse(0L);
+        return wish.filter(newest ->
+                        ledger.highestToken().equals(Optional.of(newest.desire().token())))
+                .map(Wish::revision)
+                .orElse(0L);
     }
 
     private static DeviceLedger applied(DeviceLedger ledger, List<LedgerEvent> events) {

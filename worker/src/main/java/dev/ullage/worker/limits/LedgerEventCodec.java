@@ -5,6 +5,8 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonMappingException;
+import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
@@ -21,6 +23,7 @@ import dev.ullage.common.ledger.LedgerEvent.TermsWanted;
 import dev.ullage.common.ledger.LedgerEvent.TokenSeen;
 import java.io.IOException;
 import java.util.List;
+import java.util.Objects;
 
 /** Ledger events as JSON. Written once, read for years: names here never change, fields are only added. */
 final class LedgerEventCodec {
@@ -28,8 +31,10 @@ final class LedgerEventCodec {
 
     private final ObjectMapper mapper = JsonMapper.builder()
             .addModule(new Jdk8Module())
+            .disable(MapperFeature.AUTO_DETECT_IS_GETTERS)
             .addMixIn(LedgerEvent.class, Named.class)
             .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+            .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .build();
 
@@ -53,6 +58,10 @@ final class LedgerEventCodec {
     }
 
     List<LedgerEvent> decode(byte[] payload) throws IOException {
-        return mapper.readerFor(LIST).readValue(payload);
+        List<LedgerEvent> events = mapper.readerFor(LIST).readValue(payload);
+        if (events == null || events.stream().anyMatch(Objects::isNull)) {
+            throw new JsonMappingException(null, "null instead of an event");
+        }
+        return events;
     }
 }

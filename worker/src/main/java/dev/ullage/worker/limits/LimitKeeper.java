@@ -116,7 +116,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
 
     /** After a restart the ranks may still believe all that the ledger says they may. */
     private void believeReplayed(Grant grant) {
-        audit.said(grant.instance(), grant.confirmedSequence(), grant.ceiling(), budget());
+        audit.replayed(grant.instance(), grant.sequence(), grant.ceiling(), budget());
     }
 
     /** A keeper of the device whose ledger was replayed from the store. */
@@ -201,7 +201,9 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
                     command.claimedLimit());
         }
         audit.said(command.instance(), command.claimedSequence(), command.claimedLimit(), budget());
-        logic.newestOrder(command.instance()).ifPresent(this::send);
+        logic.newestOrder(command.instance())
+                .filter(order -> !decision.orders().contains(order))
+                .ifPresent(this::send);
         reportIfChanged(decision);
         return this;
     }
@@ -230,8 +232,10 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
 
     private Behavior<Command> onTick() {
         for (Order order : logic.repeats(now())) {
-            ordersRepeated++;
-            send(order);
+            if (listeners.containsKey(order.instance())) {
+                ordersRepeated++;
+                send(order);
+            }
         }
         if (++ticksSinceReport >= REPORT_EVERY_TICKS) {
             sendReport();

@@ -1,0 +1,61 @@
+package dev.ullage.worker.limits;
+
+import dev.ullage.common.ledger.LedgerEvent;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A store in memory that can fail, and that tells when an append is about to return. */
+final class FakeLedgerStore implements LedgerStore {
+    private final List<List<LedgerEvent>> records = new ArrayList<>();
+    private Runnable beforeReturn = () -> {};
+    private boolean fails;
+    private boolean closed;
+
+    /** What to do when everything is written and the caller does not know it yet. */
+    void beforeAppendReturns(Runnable action) {
+        beforeReturn = action;
+    }
+
+    synchronized void failFromNowOn() {
+        fails = true;
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    synchronized List<List<LedgerEvent>> records() {
+        return List.copyOf(records);
+    }
+
+    @Override
+    public synchronized List<LedgerEvent> replay() {
+        return records.stream().flatMap(List::stream).toList();
+    }
+
+    @Override
+    public synchronized void append(List<LedgerEvent> events) throws IOException {
+        if (fails) {
+            throw new IOException("no space left on device");
+        }
+        records.add(List.copyOf(events));
+        beforeReturn.run();
+    }
+
+    @Override
+    public synchronized void compact(LedgerEvent.Snapshot snapshot) {
+        records.clear();
+        records.add(List.of(snapshot));
+    }
+
+    @Override
+    public synchronized long length() {
+        return records.stream().mapToLong(List::size).sum();
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+    }
+}
