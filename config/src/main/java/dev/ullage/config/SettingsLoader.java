@@ -160,7 +160,7 @@ public final class SettingsLoader {
     private WorkerSettings worker() {
         return new WorkerSettings(
                 new WorkerSettings.Devices(
-                        reader.value("ullage.worker.devices.simulate", Function.identity()),
+                        reader.value("ullage.worker.devices.simulate", ValueParsers::simulation),
                         reader.value("ullage.worker.devices.nvml-library", ValueParsers.optionalPath(environment)),
                         reader.value("ullage.worker.devices.lock-dir", ValueParsers.optionalPath(environment))),
                 reader.value("ullage.worker.sample-interval", PACE),

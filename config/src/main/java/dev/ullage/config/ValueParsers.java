@@ -5,6 +5,7 @@ import dev.ullage.common.model.MemorySizes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.model.Shares;
+import dev.ullage.common.model.SimulatedSpec;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
@@ -86,6 +87,14 @@ final class ValueParsers {
 
     static Function<String, Optional<Path>> optionalPath(Map<String, String> environment) {
         return text -> text.isEmpty() ? Optional.empty() : Optional.of(path(text, environment));
+    }
+
+    static Optional<SimulatedSpec> simulation(String text) {
+        return text.isBlank()
+                ? Optional.empty()
+                : explained(
+                        "must name simulated devices such as 8xH100-80G,2xA100-40G",
+                        () -> Optional.of(SimulatedSpec.parse(text)));
     }
 
     private static String host(String text) {

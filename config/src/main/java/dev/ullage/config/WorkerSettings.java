@@ -1,5 +1,6 @@
 package dev.ullage.config;
 
+import dev.ullage.common.model.SimulatedSpec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -28,5 +29,5 @@ public record WorkerSettings(
      * @param nvmlLibrary the library to load instead of the driver's own
      * @param lockDir where the workers of a host exclude each other, instead of the system's default
      */
-    public record Devices(String simulate, Optional<Path> nvmlLibrary, Optional<Path> lockDir) {}
+    public record Devices(Optional<SimulatedSpec> simulate, Optional<Path> nvmlLibrary, Optional<Path> lockDir) {}
 }

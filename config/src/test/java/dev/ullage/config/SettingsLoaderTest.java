@@ -6,6 +6,7 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.model.SimulatedSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -72,7 +73,7 @@ class SettingsLoaderTest {
         assertThat(settings.http()).isEqualTo(new HttpSettings("127.0.0.1", 7788));
         assertThat(settings.worker())
                 .isEqualTo(new WorkerSettings(
-                        new WorkerSettings.Devices("", Optional.empty(), Optional.empty()),
+                        new WorkerSettings.Devices(Optional.empty(), Optional.empty(), Optional.empty()),
                         Duration.ofSeconds(1),
                         Duration.ofMillis(250),
                         Duration.ofSeconds(1),
@@ -99,7 +100,7 @@ class SettingsLoaderTest {
         assertThat(settings.worker())
                 .isEqualTo(new WorkerSettings(
                         new WorkerSettings.Devices(
-                                "2x80GiB",
+                                Optional.of(SimulatedSpec.parse("2x80GiB")),
                                 Optional.of(Path.of("/opt/libnvml.so")),
                                 Optional.of(Path.of("/run/ullage"))),
                         Duration.ofSeconds(2),

@@ -3,6 +3,7 @@ package dev.ullage.worker;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.SimulatedSpec;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.config.WorkerSettings;
 import dev.ullage.worker.WorkerRuntime.Devices;
@@ -12,7 +13,6 @@ import dev.ullage.worker.probe.GpuProbe;
 import dev.ullage.worker.probe.NvmlProbe;
 import dev.ullage.worker.probe.ProbeUnavailableException;
 import dev.ullage.worker.probe.SimulatedProbe;
-import dev.ullage.worker.probe.SimulatedSpec;
 import dev.ullage.worker.ranks.RankSessions.UseListener;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,7 +33,7 @@ public final class DeviceSource {
      * @throws WorkerStartException with {@link Kind#NO_DEVICES} and both ways out when there are none
      */
     public static Devices open(WorkerSettings.Devices settings, NodeId node) throws WorkerStartException {
-        return settings.simulate().isBlank() ? real(settings) : simulated(settings, node);
+        return settings.simulate().isPresent() ? simulated(settings.simulate().get(), node) : real(settings);
     }
 
     private static Devices real(WorkerSettings.Devices settings) throws WorkerStartException {
@@ -57,8 +57,8 @@ public final class DeviceSource {
         return new Devices(probe, MeasuresItself.INSTANCE);
     }
 
-    private static Devices simulated(WorkerSettings.Devices settings, NodeId node) {
-        SimulatedProbe probe = SimulatedProbe.create(node, SimulatedSpec.parse(settings.simulate()));
+    private static Devices simulated(SimulatedSpec spec, NodeId node) {
+        SimulatedProbe probe = SimulatedProbe.create(node, spec);
         return new Devices(probe, new Charging(probe));
     }
 

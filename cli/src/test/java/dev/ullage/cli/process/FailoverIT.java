@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Three coordinators and two workers in five processes: who dies or is cut off, and what the ranks notice of it. */
 class FailoverIT {
-    private static final Duration JOIN_WITHIN = Duration.ofSeconds(60);
+    private static final Duration JOIN_WITHIN = Duration.ofMinutes(1);
     private static final Duration TAKE_OVER_WITHIN = Duration.ofSeconds(10);
     private static final Duration REJOIN_WITHIN = Duration.ofSeconds(40);
     private static final Duration CHANGE_WITHIN = Duration.ofSeconds(20);

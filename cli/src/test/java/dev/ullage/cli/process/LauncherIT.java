@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 class LauncherIT {
     private static final Duration JOIN_WITHIN = Duration.ofSeconds(90);
     private static final Duration CHANGE_WITHIN = Duration.ofSeconds(20);
-    private static final Duration END_WITHIN = Duration.ofSeconds(120);
+    private static final Duration END_WITHIN = Duration.ofMinutes(2);
     private static final long GIB = 1L << 30;
     private static final List<String> TRAINER =
             List.of(Distribution.PYTHON, "-m", "ullage.demo.trainer", "--ddp", "--model", "torch");

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** Coordinators and workers as processes of their own, joined by a settings file each. */
 final class TestCluster implements AutoCloseable {
@@ -26,7 +27,7 @@ final class TestCluster implements AutoCloseable {
         private final String role;
         private final int clusterPort = Ports.free();
         private final int httpPort = Ports.free();
-        private TestProcess process;
+        private @Nullable TestProcess process;
 
         private Node(String name, String role) {
             this.name = name;
@@ -46,7 +47,7 @@ final class TestCluster implements AutoCloseable {
         }
 
         void awaitReady() {
-            process.awaitOutput("ready", READY_WITHIN);
+            process().awaitOutput("ready", READY_WITHIN);
         }
 
         private Path settingsFile() {
@@ -70,6 +71,9 @@ final class TestCluster implements AutoCloseable {
         }
 
         TestProcess process() {
+            if (process == null) {
+                throw new IllegalStateException(name + " was not started");
+            }
             return process;
         }
 

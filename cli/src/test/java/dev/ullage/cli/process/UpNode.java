@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** {@code ullage up} on simulated devices, as a process, with its own folder and ports. */
 final class UpNode implements AutoCloseable {
-    static final Duration READY_WITHIN = Duration.ofSeconds(60);
+    static final Duration READY_WITHIN = Duration.ofMinutes(1);
 
     private final Path folder;
     private final int port;

@@ -34,7 +34,8 @@ import net.jqwik.api.constraints.Size;
 
 /**
  * Random histories of one device. Amounts are small numbers of bytes so that the bounds are met often: 100 bytes, of
- * which 80 may be promised. A device has four ranks whose messages are lost, repeated and reordered ({@link ModelRank}).
+ * which 80 may be promised. A device has four ranks whose messages are lost, repeated and reordered
+ * ({@link ModelRank}).
  */
 class LedgerPropertyTest {
     private static final int RANKS = 4;

@@ -13,6 +13,7 @@ import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,6 +34,8 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
                         node.node(),
                         millis(Duration.between(node.heardAt(), now)),
                         node.devices().values().stream()
+                                .sorted(Comparator.comparingInt(
+                                        device -> device.info().index()))
                                 .map(device -> device(device, rollouts, now))
                                 .toList()))
                 .toList();

@@ -8,6 +8,7 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.SimulatedSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -11,6 +11,7 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.SimulatedSpec;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;

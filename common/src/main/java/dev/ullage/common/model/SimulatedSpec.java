@@ -1,7 +1,5 @@
-package dev.ullage.worker.probe;
+package dev.ullage.common.model;
 
-import dev.ullage.common.model.MemoryBytes;
-import dev.ullage.common.model.MemorySizes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -36,7 +34,7 @@ public record SimulatedSpec(List<Device> devices) {
         private final transient List<String> problems;
 
         InvalidSpecException(List<String> problems) {
-            super("simulated devices: " + String.join("; ", problems));
+            super(String.join("; ", problems));
             this.problems = List.copyOf(problems);
         }
 

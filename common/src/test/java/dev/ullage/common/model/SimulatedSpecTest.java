@@ -1,11 +1,10 @@
-package dev.ullage.worker.probe;
+package dev.ullage.common.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.ullage.common.model.MemoryBytes;
-import dev.ullage.worker.probe.SimulatedSpec.Device;
-import dev.ullage.worker.probe.SimulatedSpec.InvalidSpecException;
+import dev.ullage.common.model.SimulatedSpec.Device;
+import dev.ullage.common.model.SimulatedSpec.InvalidSpecException;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
