@@ -2,11 +2,11 @@ package dev.ullage.worker.ranks;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.RankInstance;
-import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.BadMessageException.Code;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -90,11 +90,14 @@ public final class RankSessions {
         keepers.putAll(deviceKeepers);
     }
 
-    /** A grant that no session stands for was replayed from the ledger: its process is watched from now on. */
+    /** A process has a grant on the device, by the ledger: it is watched from now on, with or without a session. */
+    public void watch(DeviceId device, RankInstance instance) {
+        known.putIfAbsent(instance, new Known(device, Optional.empty(), Optional.empty()));
+    }
+
+    /** Every grant has a process that is watched, also one that ended while it was being made. */
     public void onReport(LimitsReported report) {
-        for (GrantReport grant : report.ledger().grants()) {
-            known.putIfAbsent(grant.instance(), new Known(report.device(), Optional.empty(), Optional.empty()));
-        }
+        report.ledger().grants().forEach(grant -> watch(report.device(), grant.instance()));
     }
 
     public void on(Event event) {
@@ -152,16 +155,28 @@ public final class RankSessions {
     public List<RankInstance> removeGone() {
         List<RankInstance> gone = new ArrayList<>();
         for (RankInstance instance : known.keySet()) {
-            boolean alive = processes
-                    .find(instance.pid())
-                    .map(facts -> facts.startTicks() == instance.startTicks())
-                    .orElse(false);
-            if (!alive) {
+            if (isGone(instance)) {
                 gone.add(instance);
             }
         }
         gone.forEach(this::remove);
         return gone;
+    }
+
+    /** Whether the process has certainly ended. One that cannot be looked at keeps its grant. */
+    private boolean isGone(RankInstance instance) {
+        try {
+            return processes
+                    .find(instance.pid())
+                    .filter(facts -> facts.startTicks() == instance.startTicks())
+                    .isEmpty();
+        } catch (IOException e) {
+            LOG.warn(
+                    "rank={} reason=\"its process cannot be looked at; its grant stays: {}\"",
+                    instance,
+                    e.getMessage());
+            return false;
+        }
     }
 
     private void remove(RankInstance instance) {
