@@ -18,7 +18,7 @@ Registers this process with the worker, waits for the first limit, sets what a f
 becomes CMD: same process, so signals and the exit code are CMD's own. It goes in front of each rank, not in front of
 the launcher. Where no worker is there at all it does not wait, unless --require is given.
 
-  torchrun --no-python --nproc-per-node 4 python3 -m ullage exec -- python3 train.py
+  torchrun --no_python --nproc_per_node 4 python3 -m ullage exec -- python3 train.py
   mpirun -np 4 python3 -m ullage exec -- python3 train.py
   srun python3 -m ullage exec -- python3 train.py
 

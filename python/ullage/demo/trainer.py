@@ -50,11 +50,12 @@ def main(arguments: Optional[List[str]] = None) -> int:
     options = _options(arguments)
     stop = _Stop()
     allocator = _CountingAllocator()
+    transformer = _transformer(options)
     rank = ullage.connect(applier=allocator)
     rank.wait_for_limit(options.wait if rank.connected else 0)
     phases = _count_phases(rank)
     workspace = Workspace(rank, allocator, options.batch, options.demand_bytes, stop)
-    learner = _learner(options, rank, workspace)
+    learner = _learner(transformer, options, rank, workspace)
     losses = _train(options, stop, learner, workspace)
     learner.close()
     print(json.dumps({
@@ -84,17 +85,24 @@ def _train(options: argparse.Namespace, stop: _Stop, learner: Any, workspace: Wo
     return losses
 
 
-def _learner(options: argparse.Namespace, rank: ullage.Rank, workspace: Workspace) -> Any:
+def _transformer(options: argparse.Namespace) -> Any:
+    """The learner on torch, or None without one. Loaded before the rank connects, so that its hello names torch."""
+    if options.model == "plain":
+        return None
+    try:
+        from ullage.demo.transformer import TransformerLearner
+    except ImportError:
+        if options.model == "torch" or options.ddp:
+            raise
+        return None
+    return TransformerLearner
+
+
+def _learner(transformer: Any, options: argparse.Namespace, rank: ullage.Rank, workspace: Workspace) -> Any:
     seed = options.seed + (rank.info.rank if rank.info else 0)
-    if options.model != "plain":
-        try:
-            from ullage.demo.transformer import TransformerLearner
-        except ImportError:
-            if options.model == "torch" or options.ddp:
-                raise
-        else:
-            return TransformerLearner(rank, workspace, options.batch, seed, options.ddp)
-    return PlainLearner(rank, workspace, options.batch, seed)
+    if transformer is None:
+        return PlainLearner(rank, workspace, options.batch, seed)
+    return transformer(rank, workspace, options.batch, seed, options.ddp)
 
 
 def _count_phases(rank: ullage.Rank) -> Dict[str, int]:

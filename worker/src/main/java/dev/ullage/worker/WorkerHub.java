@@ -80,12 +80,12 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     /**
      * A device.
      *
-     * @param replayed the processes whose grants its ledger remembers
-     * @param keeper makes its keeper, given where reports go
+     * @param granted the processes its ledger has grants for: ranks from the first reading on, not strangers
+     * @param keeper how its keeper is made, given where its reports go
      */
     record DeviceSetup(
             DeviceInfo info,
-            List<RankInstance> replayed,
+            List<RankInstance> granted,
             Function<ActorRef<ToCoordinator>, Behavior<LimitKeeper.Command>> keeper) {}
 
     /**
@@ -115,17 +115,17 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         super(context);
         this.setup = setup;
         ActorRef<ToCoordinator> reports = context.messageAdapter(ToCoordinator.class, Reported::new);
-        Map<RankInstance, DeviceId> replayed = new LinkedHashMap<>();
         for (DeviceSetup device : setup.devices()) {
             DeviceId id = device.info().id();
             ActorRef<LimitKeeper.Command> keeper = context.spawn(
                     device.keeper().apply(reports), "keeper-" + device.info().index(), BLOCKING);
             context.watchWith(keeper, new KeeperStopped(id));
             keepers.put(id, keeper);
-            device.replayed().forEach(instance -> replayed.put(instance, id));
         }
         this.sessions = setup.sessions().apply(context);
-        sessions.start(keepers, replayed);
+        sessions.start(keepers);
+        setup.devices().forEach(device -> device.granted()
+                .forEach(instance -> sessions.watch(device.info().id(), instance)));
     }
 
     static Behavior<Command> create(Setup setup) {
@@ -198,6 +198,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private Behavior<Command> onReported(Reported command) {
         if (command.message() instanceof LimitsReported report) {
+            sessions.onReport(report);
             if (report.token().isPresent()
                     && (highestToken.isEmpty()
                             || highestToken.get().isOlderThan(report.token().get()))) {

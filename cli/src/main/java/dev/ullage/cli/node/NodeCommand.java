@@ -133,7 +133,7 @@ abstract class NodeCommand implements Callable<Integer> {
             out.printf("  rank socket  %s%n", socket);
             out.printf("  ranks        export ULLAGE_SOCKET=%s%n", socket);
             pythonPath().ifPresent(path -> out.printf("               export PYTHONPATH=%s%n", path));
-            out.println("               torchrun --no-python --nproc-per-node N"
+            out.println("               torchrun --no_python --nproc_per_node N"
                     + " python3 -m ullage exec -- python3 train.py");
         });
         out.flush();

@@ -83,10 +83,12 @@ class FailoverIT {
             JsonNode after = api.await(
                     "the worker is heard again and its ranks still hold their limits",
                     REJOIN_WITHIN,
-                    now -> ageOf(now, "w1") < Duration.ofSeconds(3).toMillis() && Api.areSettled(now, 4));
+                    now -> ageOf(now, "w1") < Duration.ofSeconds(3).toMillis()
+                            && Api.areSettled(now, 4)
+                            && Api.ranks(now).stream()
+                                    .allMatch(rank -> rank.path("connected").asBoolean()));
             assertThat(ceilings(after)).isEqualTo(ceilings(before));
             assertThat(worker.log()).contains("joining again as a new member");
-            assertThat(Api.ranks(after)).allMatch(rank -> rank.path("connected").asBoolean());
             ranks.processes().forEach(rank -> assertThat(rank.log()).doesNotContain("reconnect"));
             ranks.stopAll();
         }

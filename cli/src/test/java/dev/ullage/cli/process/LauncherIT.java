@@ -25,8 +25,23 @@ class LauncherIT {
     private static final long GIB = 1L << 30;
     private static final List<String> TRAINER =
             List.of(Distribution.PYTHON, "-m", "ullage.demo.trainer", "--ddp", "--model", "torch");
+    /**
+     * torchrun, as a module so that it runs on Debian's interpreter. Streams are redirected because torch 1.13 on Python
+     * 3.11 cannot read its own default for that option (a flag of value 0 is not iterated any more).
+     */
     private static final List<String> TORCHRUN = List.of(
-            Distribution.PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "4", "--no-python");
+            Distribution.PYTHON,
+            "-m",
+            "torch.distributed.run",
+            "--standalone",
+            "--nproc_per_node",
+            "4",
+            "--redirects",
+            "1",
+            "--tee",
+            "1",
+            "--no_python");
+
     private static final List<String> MPIRUN = List.of("mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "4");
     private static final Map<String, String> RENDEZVOUS =
             Map.of("MASTER_ADDR", "127.0.0.1", "OMPI_MCA_btl_vader_single_copy_mechanism", "none");

@@ -1,5 +1,6 @@
 package dev.ullage.worker.ranks;
 
+import dev.ullage.worker.ranks.BadMessageException.Code;
 import dev.ullage.worker.ranks.RankMessage.PhaseEntered;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -10,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The call connections, each on a thread of its own that blocks on its socket: the thread that reads a call also
- * answers it. Only its own rank is kept waiting when that rank does not read.
+ * The call connections, each on a thread of its own that blocks on its socket: the thread that reads a call also answers
+ * it. Only its own rank is kept waiting when that rank does not read.
  */
 final class CallConnections {
     private static final Logger LOG = LoggerFactory.getLogger(CallConnections.class);
@@ -30,10 +31,10 @@ final class CallConnections {
     }
 
     /** Takes over a connection that has said {@code attach}. */
-    void serve(SocketChannel channel, LineBuffer lines, SessionHandle handle) throws IOException {
+    void serve(SocketChannel channel, LineBuffer lines, SessionHandle handle) throws BadMessageException {
         if (open.size() >= maxConnections) {
-            channel.close();
-            return;
+            throw new BadMessageException(
+                    Code.TOO_MANY_RANKS, "this worker serves at most " + maxConnections + " call connections");
         }
         open.add(channel);
         Thread thread = new Thread(() -> run(channel, lines, handle), "rank-call-" + handle.id());
@@ -44,31 +45,37 @@ final class CallConnections {
     private void run(SocketChannel channel, LineBuffer lines, SessionHandle handle) {
         ByteBuffer buffer = ByteBuffer.allocateDirect(8 * 1024);
         try (channel) {
+            channel.configureBlocking(true);
             write(channel, gate.codec().attached());
-            do {
+            serveLines(channel, lines, handle);
+            while (channel.read(buffer) >= 0) {
+                lines.add(buffer.flip());
                 serveLines(channel, lines, handle);
                 buffer.clear();
-                if (channel.read(buffer) < 0) {
-                    return;
-                }
-                lines.add(buffer.flip());
-            } while (!lines.isTooLong());
+            }
         } catch (IOException e) {
             LOG.debug("session={} reason=\"call connection ended: {}\"", handle.id(), e.getMessage());
-        } catch (BadMessageException e) {
-            LOG.info("session={} refused={} reason=\"{}\"", handle.id(), e.code(), e.getMessage());
         } finally {
             open.remove(channel);
         }
     }
 
-    private void serveLines(SocketChannel channel, LineBuffer lines, SessionHandle handle)
+    private void serveLines(SocketChannel channel, LineBuffer lines, SessionHandle handle) throws IOException {
+        try {
+            answerLines(channel, lines, handle);
+        } catch (BadMessageException e) {
+            LOG.info("session={} refused={} reason=\"{}\"", handle.id(), e.code(), e.getMessage());
+            write(channel, gate.codec().error(e));
+            channel.close();
+        }
+    }
+
+    private void answerLines(SocketChannel channel, LineBuffer lines, SessionHandle handle)
             throws IOException, BadMessageException {
         for (byte[] line = lines.next(); line != null; line = lines.next()) {
             RankMessage message = gate.codec().parse(line);
             if (!(message instanceof PhaseEntered entered)) {
-                throw new BadMessageException(
-                        BadMessageException.Code.BAD_MESSAGE, "only phase is understood on a call connection");
+                throw new BadMessageException(Code.BAD_MESSAGE, "only phase is understood on a call connection");
             }
             if (entered.id().isPresent()) {
                 write(
@@ -77,6 +84,10 @@ final class CallConnections {
                                 gate.codec(), entered.phase(), entered.id().getAsLong()));
             }
             handle.session().tell(new RankSession.Said(entered));
+        }
+        if (lines.isTooLong()) {
+            throw new BadMessageException(
+                    Code.BAD_MESSAGE, "a line is longer than " + LineBuffer.MAX_LINE_BYTES + " bytes");
         }
     }
 

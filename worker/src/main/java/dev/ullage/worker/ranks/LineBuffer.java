@@ -10,7 +10,9 @@ final class LineBuffer {
 
     private byte[] bytes = new byte[512];
     private int start;
+    private int scanned;
     private int end;
+    private boolean tooLong;
 
     /** Takes all that remains in {@code source}. */
     void add(ByteBuffer source) {
@@ -20,6 +22,7 @@ final class LineBuffer {
             byte[] target = kept + size > bytes.length ? new byte[Math.max(kept + size, bytes.length * 2)] : bytes;
             System.arraycopy(bytes, start, target, 0, kept);
             bytes = target;
+            scanned -= start;
             start = 0;
             end = kept;
         }
@@ -27,20 +30,23 @@ final class LineBuffer {
         end += size;
     }
 
-    /** The next whole line without its end, or null when none has arrived. */
+    /** The next whole line without its end, or null when none has arrived or the next one is too long. */
     byte @Nullable [] next() {
-        for (int i = start; i < end; i++) {
-            if (bytes[i] == '\n') {
-                byte[] line = Arrays.copyOfRange(bytes, start, i);
-                start = i + 1;
-                return line;
-            }
+        while (scanned < end && bytes[scanned] != '\n') {
+            scanned++;
         }
-        return null;
+        tooLong |= scanned - start > MAX_LINE_BYTES;
+        if (tooLong || scanned == end) {
+            return null;
+        }
+        byte[] line = Arrays.copyOfRange(bytes, start, scanned);
+        scanned++;
+        start = scanned;
+        return line;
     }
 
-    /** Whether the unfinished line is longer than any message may be. */
+    /** Whether {@link #next} met a line, finished or not, that is longer than any message may be. */
     boolean isTooLong() {
-        return end - start > MAX_LINE_BYTES;
+        return tooLong;
     }
 }

@@ -6,6 +6,7 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import dev.ullage.worker.ranks.ProcessTable.ProcessFacts;
+import java.io.IOException;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -58,8 +59,7 @@ final class RankAdmission implements RankGate {
     @Override
     public void hello(RankMessage.Hello hello, String peerUser, SessionConnection connection)
             throws BadMessageException {
-        ProcessFacts process = processes
-                .find(hello.pid())
+        ProcessFacts process = find(hello)
                 .orElseThrow(() -> new BadMessageException(
                         Code.NO_SUCH_PROCESS,
                         "process " + hello.pid() + " of rank " + hello.rank() + " does not exist on this host (a"
@@ -74,9 +74,22 @@ final class RankAdmission implements RankGate {
         RankInstance instance = new RankInstance(hello.rank(), hello.pid(), process.startTicks());
         Function<SessionHandle, byte[]> welcome = handle -> {
             connection.bind(handle);
+            if (!connection.channel().isOpen()) {
+                // It ended before it had a session to tell.
+                handle.session().tell(new RankSession.Disconnected(connection));
+            }
             return codec.welcome(handle, node, device, memory.apply(device));
         };
         onAdmitted.accept(new Admitted(instance, device, new RankSession.Connected(hello, connection, welcome)));
+    }
+
+    private Optional<ProcessFacts> find(RankMessage.Hello hello) throws BadMessageException {
+        try {
+            return processes.find(hello.pid());
+        } catch (IOException e) {
+            throw new BadMessageException(
+                    Code.NO_SUCH_PROCESS, "process " + hello.pid() + " cannot be looked at: " + e.getMessage());
+        }
     }
 
     @Override

@@ -1,8 +1,10 @@
 package dev.ullage.worker.ranks;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.common.ledger.Order;
 import dev.ullage.common.model.DeviceInfo;
@@ -27,7 +29,18 @@ import java.util.OptionalLong;
 final class RankCodec {
     static final int VERSION = 1;
 
-    private final ObjectMapper mapper = new ObjectMapper();
+    /** Whole numbers up to here are exact in every JSON reader. */
+    private static final long MAX_NUMBER = (1L << 53) - 1;
+
+    /** More than any device has; the sums over all ranks of a worker stay far from an overflow. */
+    private static final long MAX_BYTES = 1L << 50;
+
+    private static final int MAX_TEXT_LENGTH = 200;
+    private static final int MAX_REASON_LENGTH = 400;
+
+    private final ObjectMapper mapper = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
 
     RankMessage parse(byte[] line) throws BadMessageException {
         JsonNode node;
@@ -54,15 +67,15 @@ final class RankCodec {
             case "confirm" ->
                 new RankMessage.Confirm(
                         fields.number("sequence"),
-                        MemoryBytes.of(fields.number("limitBytes")),
-                        fields.bytes("heldBytes"),
+                        fields.bytes("limitBytes"),
+                        fields.optionalBytes("heldBytes"),
                         EnforcedBy.ofLabel(fields.text("enforcedBy")));
             case "usage" ->
                 new RankMessage.Usage(new RankUse(
-                        fields.bytes("allocatedBytes"),
-                        fields.bytes("reservedBytes"),
-                        fields.bytes("peakAllocatedBytes"),
-                        fields.bytes("peakReservedBytes"),
+                        fields.optionalBytes("allocatedBytes"),
+                        fields.optionalBytes("reservedBytes"),
+                        fields.optionalBytes("peakAllocatedBytes"),
+                        fields.optionalBytes("peakReservedBytes"),
                         fields.optionalNumber("refusals").orElse(0)));
             case "bye" -> new RankMessage.Bye();
             case "attach" -> new RankMessage.Attach(fields.text("session"), fields.text("token"));
@@ -86,24 +99,23 @@ final class RankCodec {
         RankFacts facts = new RankFacts(
                 fields.count("worldSize"),
                 fields.count("localRank"),
-                fields.text("launcher"),
-                (int) fields.optionalNumber("restart").orElse(0),
-                fields.optionalText("framework"),
+                fields.shortText("launcher"),
+                fields.optionalCount("restart"),
+                fields.optionalShortText("framework"),
                 canEnforce);
         RankId rank = new RankId(new JobId(fields.text("job")), fields.count("rank"));
         if (rank.rank() >= facts.worldSize()) {
             throw bad("rank " + rank.rank() + " is not below worldSize " + facts.worldSize());
         }
         Optional<RankMessage.InForce> inForce = fields.object("inForce")
-                .map(part ->
-                        new RankMessage.InForce(part.number("sequence"), MemoryBytes.of(part.number("limitBytes"))));
+                .map(part -> new RankMessage.InForce(part.number("sequence"), part.bytes("limitBytes")));
         return new RankMessage.Hello(
                 rank,
                 fields.number("pid"),
                 facts,
                 new RankMessage.DeviceWish(fields.optionalText("visibleDevices"), fields.optionalText("device")),
                 inForce,
-                fields.bytes("heldBytes"));
+                fields.optionalBytes("heldBytes"));
     }
 
     private static Phase phase(String name) {
@@ -170,8 +182,12 @@ final class RankCodec {
         }
     }
 
+    /** What the rank wrote may be part of the message: it stays one short line, in the log as on the rank's terminal. */
     private static BadMessageException bad(String message) {
-        return new BadMessageException(Code.BAD_MESSAGE, message);
+        String line = message.replaceAll("\\p{Cntrl}", "?");
+        return new BadMessageException(
+                Code.BAD_MESSAGE,
+                line.length() <= MAX_REASON_LENGTH ? line : line.substring(0, MAX_REASON_LENGTH) + "...");
     }
 
     private static String excerpt(byte[] line) {
@@ -190,6 +206,19 @@ final class RankCodec {
             return value.textValue();
         }
 
+        String shortText(String name) {
+            String value = text(name);
+            if (value.length() > MAX_TEXT_LENGTH) {
+                throw new IllegalArgumentException(
+                        name + " must have at most " + MAX_TEXT_LENGTH + " characters, has " + value.length());
+            }
+            return value;
+        }
+
+        Optional<String> optionalShortText(String name) {
+            return isAbsent(name) ? Optional.empty() : Optional.of(shortText(name));
+        }
+
         Optional<String> optionalText(String name) {
             return isAbsent(name) ? Optional.empty() : Optional.of(text(name));
         }
@@ -199,13 +228,24 @@ final class RankCodec {
             if (!value.isIntegralNumber() || !value.canConvertToLong() || value.longValue() < 0) {
                 throw new IllegalArgumentException(name + " must be a whole number of 0 or more, is " + shown(value));
             }
+            if (value.longValue() > MAX_NUMBER) {
+                throw new IllegalArgumentException(name + " must be at most " + MAX_NUMBER + ", is " + value);
+            }
             return value.longValue();
+        }
+
+        MemoryBytes bytes(String name) {
+            long value = number(name);
+            if (value > MAX_BYTES) {
+                throw new IllegalArgumentException(name + " must be at most " + MAX_BYTES + " bytes, is " + value);
+            }
+            return MemoryBytes.of(value);
         }
 
         int count(String name) {
             long value = number(name);
             if (value > Integer.MAX_VALUE) {
-                throw new IllegalArgumentException(name + " is too large: " + value);
+                throw new IllegalArgumentException(name + " must be at most " + Integer.MAX_VALUE + ", is " + value);
             }
             return (int) value;
         }
@@ -214,20 +254,39 @@ final class RankCodec {
             return isAbsent(name) ? OptionalLong.empty() : OptionalLong.of(number(name));
         }
 
-        Optional<MemoryBytes> bytes(String name) {
-            return isAbsent(name) ? Optional.empty() : Optional.of(MemoryBytes.of(number(name)));
+        int optionalCount(String name) {
+            return isAbsent(name) ? 0 : count(name);
+        }
+
+        Optional<MemoryBytes> optionalBytes(String name) {
+            return isAbsent(name) ? Optional.empty() : Optional.of(bytes(name));
         }
 
         List<String> texts(String name) {
+            if (isAbsent(name)) {
+                return List.of();
+            }
             List<String> texts = new ArrayList<>();
-            for (JsonNode element : node.path(name)) {
-                texts.add(element.asText());
+            JsonNode array = node.path(name);
+            for (JsonNode element : array) {
+                if (element.isTextual()) {
+                    texts.add(element.textValue());
+                }
+            }
+            if (!array.isArray() || texts.size() < array.size()) {
+                throw new IllegalArgumentException(name + " must be a list of strings, is " + shown(array));
             }
             return texts;
         }
 
         Optional<Fields> object(String name) {
-            return isAbsent(name) ? Optional.empty() : Optional.of(new Fields(node.path(name)));
+            if (isAbsent(name)) {
+                return Optional.empty();
+            }
+            if (!node.path(name).isObject()) {
+                throw new IllegalArgumentException(name + " must be an object, is " + shown(node.path(name)));
+            }
+            return Optional.of(new Fields(node.path(name)));
         }
 
         private boolean isAbsent(String name) {

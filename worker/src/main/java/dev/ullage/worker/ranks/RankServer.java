@@ -2,7 +2,6 @@ package dev.ullage.worker.ranks;
 
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -16,8 +15,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -27,13 +26,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The rank socket: one thread that accepts, reads and writes all session connections without ever blocking, and hands
- * each call connection to a thread of its own ({@link CallConnection}), where a waiting rank is answered without a
+ * each call connection to a thread of its own ({@link CallConnections}), where a waiting rank is answered without a
  * change of thread.
  */
 public final class RankServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RankServer.class);
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(5);
     private static final Duration HELLO_WITHIN = Duration.ofSeconds(5);
-    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(2);
     private static final long SELECT_MILLIS = 500;
     private static final int MAX_SOCKET_PATH_BYTES = 107;
 
@@ -47,6 +46,7 @@ public final class RankServer implements AutoCloseable {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(LineBuffer.MAX_LINE_BYTES);
     private final CallConnections calls;
     private final Thread thread;
+    private Instant nextLookForSilent = Instant.MIN;
     private volatile boolean closed;
 
     private RankServer(Path path, RankGate gate, Clock clock, int maxConnections, ServerSocketChannel server)
@@ -99,19 +99,17 @@ public final class RankServer implements AutoCloseable {
                 serveReady();
                 closeTheSilent();
             }
+        } catch (IOException | RuntimeException e) {
+            LOG.error("reason=\"the rank socket failed; ranks keep their limits until the worker is restarted\"", e);
+        } finally {
             closeAll();
-        } catch (IOException e) {
-            throw new UncheckedIOException("the rank socket failed", e);
         }
     }
 
-    private void closeAll() throws IOException {
-        server.close();
-        connections().forEach(SessionConnection::closeNow);
-        selector.close();
-    }
-
     private void runTasks() {
+        if (tasks.isEmpty()) {
+            return;
+        }
         for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
             task.run();
         }
@@ -121,10 +119,10 @@ public final class RankServer implements AutoCloseable {
     }
 
     private void serveReady() {
-        Iterator<SelectionKey> keys = selector.selectedKeys().iterator();
-        while (keys.hasNext()) {
-            SelectionKey key = keys.next();
-            keys.remove();
+        // A copy: a connection that becomes a call selects again meanwhile.
+        List<SelectionKey> ready = List.copyOf(selector.selectedKeys());
+        selector.selectedKeys().clear();
+        for (SelectionKey key : ready) {
             if (key.isValid() && key.isAcceptable()) {
                 accept();
             } else if (key.attachment() instanceof SessionConnection connection) {
@@ -159,7 +157,12 @@ public final class RankServer implements AutoCloseable {
             connection.flush();
         }
         if (key.isValid() && key.isReadable()) {
-            read(key, connection);
+            try {
+                read(key, connection);
+            } catch (RuntimeException e) {
+                LOG.error("reason=\"a bug met by what one rank said; only that rank is disconnected\"", e);
+                connection.closeNow();
+            }
         }
         updateInterest(connection);
     }
@@ -217,10 +220,12 @@ public final class RankServer implements AutoCloseable {
             return true;
         }
         if (message instanceof RankMessage.Attach attach) {
+            if (connection.isIntroduced()) {
+                throw new BadMessageException(Code.BAD_MESSAGE, "attach must be the first line of a connection");
+            }
             SessionHandle handle = gate.attach(attach);
             key.cancel();
             selector.selectNow();
-            connection.channel().configureBlocking(true);
             calls.serve(connection.channel(), connection.lines(), handle);
             return false;
         }
@@ -232,8 +237,13 @@ public final class RankServer implements AutoCloseable {
     }
 
     private void closeTheSilent() {
+        Instant now = clock.instant();
+        if (now.isBefore(nextLookForSilent)) {
+            return;
+        }
+        nextLookForSilent = now.plusMillis(SELECT_MILLIS);
         for (SessionConnection connection : connections()) {
-            boolean late = clock.instant().isAfter(connection.accepted().plus(HELLO_WITHIN));
+            boolean late = now.isAfter(connection.accepted().plus(HELLO_WITHIN));
             if (!connection.isIntroduced() && late) {
                 connection.closeNow();
             }
@@ -255,12 +265,23 @@ public final class RankServer implements AutoCloseable {
     public void close() throws IOException {
         closed = true;
         selector.wakeup();
-        calls.close();
         try {
             thread.join(CLOSE_WITHIN.toMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         Files.deleteIfExists(path);
+    }
+
+    /** On the socket's own thread: its selector and connections are touched by no other. */
+    private void closeAll() {
+        try {
+            calls.close();
+            server.close();
+            connections().forEach(SessionConnection::closeNow);
+            selector.close();
+        } catch (IOException e) {
+            LOG.debug("reason=\"the rank socket did not close: {}\"", e.getMessage());
+        }
     }
 }

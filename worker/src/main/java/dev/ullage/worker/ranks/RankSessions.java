@@ -3,8 +3,10 @@ package dev.ullage.worker.ranks;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.BadMessageException.Code;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -83,15 +85,19 @@ public final class RankSessions {
         this.maxRanks = maxRanks;
     }
 
-    /**
-     * Called once, with the keepers of this worker's devices and the processes whose grants were replayed from the
-     * ledgers: those are watched until they say hello again or are gone.
-     */
-    public void start(
-            Map<DeviceId, ActorRef<LimitKeeper.Command>> deviceKeepers, Map<RankInstance, DeviceId> replayed) {
+    /** Called once, with the keepers of this worker's devices. */
+    public void start(Map<DeviceId, ActorRef<LimitKeeper.Command>> deviceKeepers) {
         keepers.putAll(deviceKeepers);
-        replayed.forEach(
-                (instance, device) -> known.put(instance, new Known(device, Optional.empty(), Optional.empty())));
+    }
+
+    /** A process has a grant on the device, by the ledger: it is watched from now on, with or without a session. */
+    public void watch(DeviceId device, RankInstance instance) {
+        known.putIfAbsent(instance, new Known(device, Optional.empty(), Optional.empty()));
+    }
+
+    /** Every grant has a process that is watched, also one that ended while it was being made. */
+    public void onReport(LimitsReported report) {
+        report.ledger().grants().forEach(grant -> watch(report.device(), grant.instance()));
     }
 
     public void on(Event event) {
@@ -149,16 +155,28 @@ public final class RankSessions {
     public List<RankInstance> removeGone() {
         List<RankInstance> gone = new ArrayList<>();
         for (RankInstance instance : known.keySet()) {
-            boolean alive = processes
-                    .find(instance.pid())
-                    .map(facts -> facts.startTicks() == instance.startTicks())
-                    .orElse(false);
-            if (!alive) {
+            if (isGone(instance)) {
                 gone.add(instance);
             }
         }
         gone.forEach(this::remove);
         return gone;
+    }
+
+    /** Whether the process has certainly ended. One that cannot be looked at keeps its grant. */
+    private boolean isGone(RankInstance instance) {
+        try {
+            return processes
+                    .find(instance.pid())
+                    .filter(facts -> facts.startTicks() == instance.startTicks())
+                    .isEmpty();
+        } catch (IOException e) {
+            LOG.warn(
+                    "rank={} reason=\"its process cannot be looked at; its grant stays: {}\"",
+                    instance,
+                    e.getMessage());
+            return false;
+        }
     }
 
     private void remove(RankInstance instance) {

@@ -26,7 +26,6 @@ final class SessionConnection implements RankChannel {
     private final LineBuffer lines = new LineBuffer();
     private final Deque<ByteBuffer> queue = new ArrayDeque<>();
     private int queuedBytes;
-    private boolean closeWhenSent;
     private volatile @Nullable SessionHandle session;
     private boolean introduced;
 
@@ -73,12 +72,13 @@ final class SessionConnection implements RankChannel {
 
     @Override
     public void send(byte[] line) {
-        onOwnThread.accept(() -> write(line, false));
+        onOwnThread.accept(() -> write(line));
     }
 
-    /** Sends a last line and closes once it is out. */
+    /** Sends a last line, as far as the socket takes it, and closes. A peer that does not read cannot delay that. */
     void sendLast(byte[] line) {
-        write(line, true);
+        write(line);
+        closeNow();
     }
 
     @Override
@@ -91,13 +91,12 @@ final class SessionConnection implements RankChannel {
         session = handle;
     }
 
-    private void write(byte[] line, boolean last) {
-        if (!channel.isOpen() || closeWhenSent) {
+    private void write(byte[] line) {
+        if (!channel.isOpen()) {
             return;
         }
         queue.add(ByteBuffer.wrap(line));
         queuedBytes += line.length;
-        closeWhenSent = last;
         if (queuedBytes > MAX_QUEUED_BYTES) {
             closeNow();
         } else {
@@ -105,25 +104,20 @@ final class SessionConnection implements RankChannel {
         }
     }
 
-    /** Writes what the socket takes. Returns whether something is left to write. */
-    boolean flush() {
+    /** Writes what the socket takes. */
+    void flush() {
         try {
             while (!queue.isEmpty()) {
                 ByteBuffer head = queue.peek();
                 queuedBytes -= channel.write(head);
                 if (head.hasRemaining()) {
-                    return true;
+                    return;
                 }
                 queue.remove();
             }
         } catch (IOException e) {
             closeNow();
-            return false;
         }
-        if (closeWhenSent) {
-            closeNow();
-        }
-        return false;
     }
 
     boolean hasQueued() {

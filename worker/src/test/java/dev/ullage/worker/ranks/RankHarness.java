@@ -1,0 +1,117 @@
+package dev.ullage.worker.ranks;
+
+import static dev.ullage.common.testing.DeviceBuilder.aDevice;
+
+import com.typesafe.config.ConfigFactory;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.testing.Fixtures;
+import dev.ullage.common.testing.TestClock;
+import dev.ullage.config.ClusterConfig;
+import dev.ullage.worker.limits.LimitKeeper;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+
+/** The ranks' side of a worker with two devices, the test in the place of their keepers. */
+final class RankHarness implements AutoCloseable {
+    static final DeviceInfo FIRST = aDevice().info();
+    static final DeviceInfo SECOND = aDevice().withId("GPU-b").withIndex(1).info();
+    static final int MAX_RANKS = 100;
+
+    final FakeProcessTable processes = new FakeProcessTable();
+    final TestClock clock = new TestClock();
+    final TestProbe<LimitKeeper.Command> keeper;
+    final TestProbe<LimitKeeper.Command> otherKeeper;
+    final Map<RankInstance, RankSample> samples = new ConcurrentHashMap<>();
+    final List<Long> gonePids = new CopyOnWriteArrayList<>();
+    private final ActorTestKit kit =
+            ActorTestKit.create(ClusterConfig.localConfig().withFallback(ConfigFactory.load()));
+    private final RankPort port;
+    private final ActorRef<Consumer<RankSessions>> hub;
+
+    RankHarness(int maxRanks) {
+        keeper = kit.createTestProbe();
+        otherKeeper = kit.createTestProbe();
+        port = new RankPort(new NodeId("node-a"), processes, clock, maxRanks);
+        hub = kit.spawn(hub());
+    }
+
+    /** Like the worker's hub, but does whatever a test asks it to. */
+    private Behavior<Consumer<RankSessions>> hub() {
+        return Behaviors.setup(context -> {
+            ActorRef<Consumer<RankSessions>> self = context.getSelf();
+            RankSessions sessions = port.sessions(
+                    new ChildSpawner(context), new UseRecorder(), event -> self.tell(known -> known.on(event)));
+            sessions.start(Map.of(FIRST.id(), keeper.getRef(), SECOND.id(), otherKeeper.getRef()));
+            return Behaviors.receiveMessage(task -> {
+                task.accept(sessions);
+                return Behaviors.same();
+            });
+        });
+    }
+
+    RankServer open(Path socket) throws IOException {
+        MemoryUse memory =
+                new MemoryUse(Fixtures.gib(100), Optional.of(MemoryBytes.ZERO), MemoryBytes.ZERO, Fixtures.gib(100));
+        return port.open(socket, new RankDevices(List.of(FIRST, SECOND)), device -> Optional.of(memory), this::on);
+    }
+
+    void on(RankSessions.Event event) {
+        hub.tell(sessions -> sessions.on(event));
+    }
+
+    /** What the sessions answer, on the hub's thread. */
+    <T> T ask(Function<RankSessions, T> question) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        hub.tell(sessions -> answer.complete(question.apply(sessions)));
+        return answer.join();
+    }
+
+    @Override
+    public void close() {
+        kit.shutdownTestKit();
+    }
+
+    private record ChildSpawner(ActorContext<Consumer<RankSessions>> context) implements RankSessions.Spawner {
+        @Override
+        public ActorRef<RankSession.Command> spawn(Behavior<RankSession.Command> behavior, String name) {
+            return context.spawn(behavior, name);
+        }
+
+        @Override
+        public void stop(ActorRef<RankSession.Command> session) {
+            context.stop(session);
+        }
+    }
+
+    private final class UseRecorder implements RankSessions.UseListener {
+        @Override
+        public void used(DeviceId device, RankSample sample) {
+            samples.put(sample.instance(), sample);
+        }
+
+        @Override
+        public void gone(long pid) {
+            gonePids.add(pid);
+        }
+    }
+}

@@ -1,0 +1,403 @@
+package dev.ullage.worker.ranks;
+
+import static dev.ullage.common.testing.Eventually.eventually;
+import static dev.ullage.common.testing.Fixtures.limits;
+import static dev.ullage.common.testing.Fixtures.rank;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.ullage.common.ledger.Order;
+import dev.ullage.common.model.EnforcedBy;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.RankUse;
+import dev.ullage.common.protocol.RankSample;
+import dev.ullage.worker.limits.LimitKeeper;
+import dev.ullage.worker.testing.LogWatch;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Ranks on a real socket, with the real admission and sessions behind it; the test plays the keeper. */
+class RankServerTest {
+    private static final MemoryBytes SOME = MemoryBytes.of(5);
+
+    @RegisterExtension
+    final LogWatch log = new LogWatch();
+
+    private final RankHarness worker = new RankHarness(RankHarness.MAX_RANKS);
+    private final List<RankClient> clients = new ArrayList<>();
+    private Path folder;
+    private RankServer server;
+
+    @BeforeEach
+    void openTheSocket(@TempDir Path temporary) throws IOException {
+        folder = temporary;
+        server = worker.open(folder.resolve("ranks.sock"));
+        for (int number = 0; number < RankHarness.MAX_RANKS; number++) {
+            worker.processes.run(100 + number, 7L * (100 + number));
+        }
+    }
+
+    @AfterEach
+    void closeEverything() throws IOException {
+        for (RankClient client : clients) {
+            client.close();
+        }
+        server.close();
+        worker.close();
+    }
+
+    private RankClient connect() throws IOException {
+        RankClient client = RankClient.connect(server.path());
+        clients.add(client);
+        return client;
+    }
+
+    private RankClient helloOf(int number) throws IOException {
+        RankClient client = connect();
+        client.say(RankClient.hello(number, 100 + number, ""));
+        return client;
+    }
+
+    private static void attach(RankClient call, JsonNode welcome) throws IOException {
+        call.say("{\"type\":\"attach\",\"session\":\"" + welcome.path("session").textValue() + "\",\"token\":\""
+                + welcome.path("token").textValue() + "\"}");
+    }
+
+    private LimitKeeper.Joined joined() {
+        return worker.keeper.expectMessageClass(LimitKeeper.Joined.class);
+    }
+
+    private static Order order(RankInstance instance, long sequence) {
+        return new Order(instance, sequence, limits(SOME, MemoryBytes.of(7)));
+    }
+
+    private static void expectError(RankClient client, String code, String message) throws IOException {
+        JsonNode error = client.hear();
+        assertThat(error.path("type").textValue()).isEqualTo("error");
+        assertThat(error.path("code").textValue()).isEqualTo(code);
+        assertThat(error.path("message").textValue()).startsWith(message);
+        client.awaitEnd();
+    }
+
+    private RankSample sample(RankInstance instance, java.util.function.Predicate<RankSample> when) {
+        eventually("a sample of " + instance, () -> {
+            RankSample sample = worker.samples.get(instance);
+            return sample != null && when.test(sample);
+        });
+        return java.util.Objects.requireNonNull(worker.samples.get(instance));
+    }
+
+    @Test
+    void aRankIsWelcomedGetsItsLimitsAndConfirmsThem() throws IOException {
+        RankClient client = helloOf(3);
+
+        JsonNode welcome = client.hear();
+        assertThat(welcome.path("type").textValue()).isEqualTo("welcome");
+        assertThat(welcome.path("session").textValue()).isEqualTo("job/3@103:721");
+        assertThat(welcome.path("token").textValue()).hasSize(24);
+        assertThat(welcome.path("deviceTotalBytes").longValue()).isEqualTo(100L << 30);
+        LimitKeeper.Joined joined = joined();
+        assertThat(joined.instance()).isEqualTo(rank(3));
+        assertThat(joined.claimedSequence()).isZero();
+        assertThat(joined.claimedLimit()).isEqualTo(MemoryBytes.ZERO);
+
+        joined.listener().tell(order(rank(3), 1));
+        assertThat(client.hear().toString())
+                .isEqualTo(
+                        "{\"type\":\"limits\",\"sequence\":1,\"limitBytes\":{\"INIT\":5,\"FORWARD\":5,\"BACKWARD\":5,"
+                                + "\"OPTIMIZER\":7,\"EVALUATION\":5,\"CHECKPOINT\":5,\"IDLE\":5}}");
+        client.say("{\"type\":\"confirm\",\"sequence\":1,\"limitBytes\":7,\"enforcedBy\":\"torch\"}");
+
+        worker.keeper.expectMessage(new LimitKeeper.Confirmed(rank(3), 1, MemoryBytes.of(7)));
+        assertThat(sample(rank(3), sample -> sample.enforcedBy() == EnforcedBy.TORCH)
+                        .connected())
+                .isTrue();
+    }
+
+    @Test
+    void whatARankSaysInOnePieceOrByteByByteIsTheSame() throws IOException {
+        RankClient client = connect();
+        for (byte each : (RankClient.hello(3, 103, "") + "\n").getBytes(UTF_8)) {
+            client.sayRaw(new byte[] {each});
+        }
+        client.hear();
+
+        client.say("{\"type\":\"usage\",\"reservedBytes\":9}\n{\"type\":\"phase\",\"phase\":\"FORWARD\",\"step\":4}\n"
+                + "{\"type\":\"bye\"}");
+
+        RankSample sample = sample(rank(3), seen -> seen.activity().phase() == Phase.FORWARD);
+        assertThat(sample.activity().step()).isEqualTo(OptionalLong.of(4));
+        assertThat(sample.use())
+                .isEqualTo(new RankUse(
+                        Optional.empty(), Optional.of(MemoryBytes.of(9)), Optional.empty(), Optional.empty(), 0));
+    }
+
+    @Test
+    void aCallIsAnsweredWithTheNewestOrdersLimitForItsPhase() throws IOException {
+        RankClient client = helloOf(3);
+        JsonNode welcome = client.hear();
+        RankClient call = connect();
+        attach(call, welcome);
+        assertThat(call.hear().toString()).isEqualTo("{\"type\":\"attached\"}");
+
+        call.say("{\"type\":\"phase\",\"phase\":\"FORWARD\",\"step\":17,\"id\":1}");
+        assertThat(call.hear().toString())
+                .isEqualTo("{\"type\":\"entered\",\"id\":1,\"sequence\":0,\"limitBytes\":null}");
+
+        joined().listener().tell(order(rank(3), 8));
+        client.hear();
+        call.say("{\"type\":\"phase\",\"phase\":\"BACKWARD\",\"step\":17}\n"
+                + "{\"type\":\"phase\",\"phase\":\"OPTIMIZER\",\"id\":2}");
+        assertThat(call.hear().toString()).isEqualTo("{\"type\":\"entered\",\"id\":2,\"sequence\":8,\"limitBytes\":7}");
+        assertThat(sample(rank(3), seen -> seen.activity().phase() == Phase.OPTIMIZER)
+                        .activity()
+                        .step())
+                .isEqualTo(OptionalLong.of(17));
+    }
+
+    @Test
+    void whatIsSaidTogetherWithTheAttachIsAnswered() throws IOException {
+        JsonNode welcome = helloOf(3).hear();
+        RankClient call = connect();
+
+        attach(call, welcome);
+        call.say("{\"type\":\"phase\",\"phase\":\"IDLE\",\"id\":1}");
+
+        assertThat(call.hear().path("type").textValue()).isEqualTo("attached");
+        assertThat(call.hear().path("type").textValue()).isEqualTo("entered");
+    }
+
+    @Test
+    void onlyTheSessionsOwnTokenOpensACall() throws IOException {
+        JsonNode welcome = helloOf(3).hear();
+        RankClient call = connect();
+
+        call.say("{\"type\":\"attach\",\"session\":\"" + welcome.path("session").textValue()
+                + "\",\"token\":\"guessed\"}");
+
+        expectError(call, "BAD_MESSAGE", "no such session, or not its token");
+    }
+
+    @Test
+    void onACallOnlyPhasesAreUnderstood() throws IOException {
+        RankClient call = connect();
+        attach(call, helloOf(3).hear());
+        call.hear();
+
+        call.say("{\"type\":\"bye\"}");
+
+        expectError(call, "BAD_MESSAGE", "only phase is understood on a call connection");
+    }
+
+    @Test
+    void aCallWithALineThatIsTooLongIsToldSoAndClosed() throws IOException {
+        RankClient call = connect();
+        attach(call, helloOf(3).hear());
+        call.hear();
+
+        call.sayRaw("x".repeat(LineBuffer.MAX_LINE_BYTES + 1).getBytes(UTF_8));
+
+        expectError(call, "BAD_MESSAGE", "a line is longer than 65536 bytes");
+    }
+
+    @Test
+    void aSecondHelloOnAConnectionIsRefused() throws IOException {
+        RankClient client = helloOf(3);
+        client.hear();
+
+        client.say(RankClient.hello(3, 103, ""));
+
+        expectError(client, "BAD_MESSAGE", "hello was said before on this connection");
+    }
+
+    @Test
+    void aSessionsConnectionDoesNotBecomeACall() throws IOException {
+        // It would block the socket's thread, and with it every rank, as soon as it is not read from.
+        RankClient client = helloOf(3);
+
+        attach(client, client.hear());
+
+        expectError(client, "BAD_MESSAGE", "attach must be the first line of a connection");
+    }
+
+    @Test
+    void aProcessThatDoesNotExistIsRefused() throws IOException {
+        RankClient client = connect();
+        client.say(RankClient.hello(3, 99_999, ""));
+
+        expectError(client, "NO_SUCH_PROCESS", "process 99999 of rank job/3 does not exist on this host");
+    }
+
+    @Test
+    void aRankWithoutADeviceIsRefused() throws IOException {
+        RankClient client = connect();
+        client.say(RankClient.hello(3, 103, ",\"device\":\"7\""));
+
+        expectError(client, "NO_SUCH_DEVICE", "ULLAGE_DEVICE '7'");
+    }
+
+    @Test
+    void garbageAndWhatComesTooEarlyAreRefused() throws IOException {
+        RankClient garbage = connect();
+        garbage.sayRaw(new byte[] {1, 2, (byte) 0xff, '\n'});
+        expectError(garbage, "BAD_MESSAGE", "not JSON: ");
+
+        RankClient early = connect();
+        early.say("{\"type\":\"usage\"}");
+        expectError(early, "BAD_MESSAGE", "the first line must be hello or attach");
+    }
+
+    @Test
+    void aLineThatIsTooLongIsRefusedWithItsEndAndWithout() throws IOException {
+        for (String end : List.of("", "\n")) {
+            RankClient client = connect();
+            client.sayRaw(("x".repeat(LineBuffer.MAX_LINE_BYTES + 1) + end).getBytes(UTF_8));
+            expectError(client, "BAD_MESSAGE", "a line is longer than 65536 bytes");
+        }
+    }
+
+    @Test
+    void aConnectionThatSaysNothingIsClosedAfterFiveSeconds() throws IOException {
+        RankClient silent = connect();
+        RankClient client = helloOf(3);
+        client.hear();
+        worker.clock.advance(Duration.ofMillis(5001));
+
+        silent.awaitEnd();
+
+        joined().listener().tell(order(rank(3), 1));
+        assertThat(client.hear().path("type").textValue()).isEqualTo("limits");
+    }
+
+    @Test
+    void aRankThatNeverReadsIsDisconnectedAndDisturbsNobody() throws IOException {
+        RankClient deaf = helloOf(3);
+        deaf.hear();
+        LimitKeeper.Joined deafs = joined();
+        RankClient other = helloOf(4);
+        other.hear();
+        LimitKeeper.Joined others = joined();
+        sample(rank(3), RankSample::connected);
+
+        for (int sequence = 1; sequence <= 6000; sequence++) {
+            deafs.listener().tell(order(rank(3), sequence));
+        }
+        others.listener().tell(order(rank(4), 1));
+
+        assertThat(other.hear().path("sequence").longValue()).isEqualTo(1);
+        sample(rank(3), sample -> !sample.connected());
+    }
+
+    @Test
+    void theSameProcessThatComesBackKeepsItsSessionAndSaysWhatIsInForce() throws IOException {
+        RankClient first = helloOf(3);
+        JsonNode welcome = first.hear();
+        joined().listener().tell(order(rank(3), 41));
+        first.hear();
+
+        RankClient second = connect();
+        second.say(RankClient.hello(3, 103, ",\"inForce\":{\"sequence\":41,\"limitBytes\":7}"));
+
+        assertThat(second.hear()).isEqualTo(welcome);
+        first.awaitEnd();
+        LimitKeeper.Joined again = joined();
+        assertThat(again.claimedSequence()).isEqualTo(41);
+        assertThat(again.claimedLimit()).isEqualTo(MemoryBytes.of(7));
+        again.listener().tell(order(rank(3), 42));
+        assertThat(second.hear().path("sequence").longValue()).isEqualTo(42);
+        assertThat(sample(rank(3), RankSample::connected).connected()).isTrue();
+    }
+
+    @Test
+    void aConnectionThatEndsRightAfterItsHelloDoesNotLookConnected() throws IOException {
+        for (int number = 0; number < 50; number++) {
+            RankClient client = helloOf(number);
+            client.close();
+        }
+
+        for (int number = 0; number < 50; number++) {
+            sample(rank(number), sample -> !sample.connected());
+        }
+    }
+
+    @Test
+    void sixtyFourRanksAtOnceEachGetTheirOwnOrdersAndAnswers() throws IOException {
+        List<RankClient> sessions = new ArrayList<>();
+        for (int number = 0; number < 64; number++) {
+            sessions.add(helloOf(number));
+        }
+        List<RankClient> calls = new ArrayList<>();
+        for (RankClient session : sessions) {
+            RankClient call = connect();
+            attach(call, session.hear());
+            call.say("{\"type\":\"phase\",\"phase\":\"FORWARD\",\"id\":1}");
+            session.say("{\"type\":\"usage\",\"reservedBytes\":9}");
+            calls.add(call);
+        }
+        for (int i = 0; i < 64; i++) {
+            LimitKeeper.Joined joined = joined();
+            joined.listener()
+                    .tell(order(
+                            joined.instance(), 100 + joined.instance().rank().rank()));
+        }
+
+        for (int number = 0; number < 64; number++) {
+            assertThat(sessions.get(number).hear().path("sequence").longValue()).isEqualTo(100 + number);
+            assertThat(calls.get(number).hear().path("type").textValue()).isEqualTo("attached");
+            assertThat(calls.get(number).hear().path("id").longValue()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void anyLocalUserMayConnectAndAFileLeftOverIsReplaced() throws IOException {
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(server.path())))
+                .isEqualTo("rw-rw-rw-");
+        Path leftOver = folder.resolve("left.sock");
+        Files.writeString(leftOver, "x");
+
+        worker.open(leftOver).close();
+
+        assertThat(leftOver).doesNotExist();
+    }
+
+    @Test
+    void closingEndsEveryConnectionAndRemovesTheSocket() throws IOException {
+        RankClient client = helloOf(3);
+        RankClient call = connect();
+        attach(call, client.hear());
+        call.hear();
+
+        server.close();
+
+        client.awaitEnd();
+        call.awaitEnd();
+        assertThat(server.path()).doesNotExist();
+        server.close();
+    }
+
+    @Test
+    void aPathTooLongForASocketIsRefusedWithTheRule() {
+        Path path = folder.resolve("x".repeat(120));
+
+        assertThatThrownBy(() -> worker.open(path))
+                .isInstanceOf(IOException.class)
+                .hasMessage("the path of the rank socket is too long for a Unix socket (107 bytes at most): " + path
+                        + "; use a shorter state folder");
+    }
+}
