@@ -77,8 +77,16 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         INSTANCE
     }
 
-    /** A device and how its keeper is made, given where its reports go. */
-    record DeviceSetup(DeviceInfo info, Function<ActorRef<ToCoordinator>, Behavior<LimitKeeper.Command>> keeper) {}
+    /**
+     * A device.
+     *
+     * @param granted the processes its ledger has grants for: ranks from the first reading on, not strangers
+     * @param keeper how its keeper is made, given where its reports go
+     */
+    record DeviceSetup(
+            DeviceInfo info,
+            List<RankInstance> granted,
+            Function<ActorRef<ToCoordinator>, Behavior<LimitKeeper.Command>> keeper) {}
 
     /**
      * What a hub needs.
@@ -116,6 +124,8 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         }
         this.sessions = setup.sessions().apply(context);
         sessions.start(keepers);
+        setup.devices().forEach(device -> device.granted()
+                .forEach(instance -> sessions.watch(device.info().id(), instance)));
     }
 
     static Behavior<Command> create(Setup setup) {

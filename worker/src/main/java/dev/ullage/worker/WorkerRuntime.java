@@ -1,8 +1,10 @@
 package dev.ullage.worker;
 
 import dev.ullage.common.ledger.DeviceLedger;
+import dev.ullage.common.ledger.Grant;
 import dev.ullage.common.ledger.LedgerEvent;
 import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
@@ -28,6 +30,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -106,6 +111,18 @@ public final class WorkerRuntime implements AutoCloseable {
     private static Opened openLedger(Setup setup, DeviceInfo device) throws IOException {
         Path file = setup.stateDir().resolve(OwnershipLocks.fileName(device.id()) + ".ledger");
         LedgerStore store = FileLedgerStore.open(file);
+        try {
+            return openLedger(setup, device, store);
+        } catch (IOException e) {
+            store.close();
+            throw e;
+        } catch (IllegalArgumentException | IllegalStateException e) {
+            store.close();
+            throw new IOException("ledger file " + file + " contradicts itself: " + e.getMessage(), e);
+        }
+    }
+
+    private static Opened openLedger(Setup setup, DeviceInfo device, LedgerStore store) throws IOException {
         List<LedgerEvent> past = store.replay();
         if (past.isEmpty()) {
             DeviceReading reading = setup.devices().probe().read(device.id());
@@ -120,6 +137,9 @@ public final class WorkerRuntime implements AutoCloseable {
         DeviceLedger ledger = DeviceLedger.open(past.get(0));
         for (LedgerEvent event : past.subList(1, past.size())) {
             ledger = ledger.apply(event);
+        }
+        if (!ledger.device().equals(device.id())) {
+            throw new IOException("the ledger of " + device.id() + " is one of " + ledger.device());
         }
         LOG.info(
                 "device={} events={} grants={} ceilings=\"{}\" reason=\"ledger replayed\"",
@@ -137,6 +157,7 @@ public final class WorkerRuntime implements AutoCloseable {
         List<WorkerHub.DeviceSetup> devices = opened.stream()
                 .map(device -> new WorkerHub.DeviceSetup(
                         device.info(),
+                        device.ledger().grants().stream().map(Grant::instance).toList(),
                         uplink -> LimitKeeper.create(new LimitKeeper.Setup(
                                 setup.node(),
                                 device.store(),
@@ -155,23 +176,38 @@ public final class WorkerRuntime implements AutoCloseable {
                 setup.onKeeperLost());
         ActorSystem<WorkerHub.Command> system =
                 ActorSystem.create(WorkerHub.create(hub), "ullage-worker", ClusterConfig.localConfig());
+        try {
+            return serving(setup, port, system, locks);
+        } catch (IOException e) {
+            terminate(system);
+            throw e;
+        }
+    }
+
+    private static WorkerRuntime serving(
+            Setup setup, RankPort port, ActorSystem<WorkerHub.Command> system, OwnershipLocks locks)
+            throws IOException {
         GpuProbe probe = setup.devices().probe();
-        system.systemActorOf(
-                Sampler.create(
-                        probe,
-                        settings.sampleInterval(),
-                        (device, reading) -> system.tell(new WorkerHub.Sampled(device, reading))),
-                "sampler",
-                WorkerHub.BLOCKING);
+        ConcurrentMap<DeviceId, MemoryUse> newest = new ConcurrentHashMap<>();
+        for (DeviceInfo device : probe.devices()) {
+            probe.read(device.id()).memory().ifPresent(memory -> newest.put(device.id(), memory));
+        }
         RankServer server = port.open(
                 setup.stateDir().resolve(SOCKET_NAME),
                 new RankDevices(probe.devices()),
-                device -> probe.read(device.id()).memory(),
+                device -> Optional.ofNullable(newest.get(device.id())),
                 event -> system.tell(new WorkerHub.ForSessions(event)));
+        system.systemActorOf(
+                Sampler.create(probe, setup.settings().sampleInterval(), (device, reading) -> {
+                    reading.memory().ifPresent(memory -> newest.put(device, memory));
+                    system.tell(new WorkerHub.Sampled(device, reading));
+                }),
+                "sampler",
+                WorkerHub.BLOCKING);
         LOG.info(
                 "node={} devices={} socket={} probe=\"{}\" reason=\"worker started\"",
                 setup.node(),
-                devices.size(),
+                probe.devices().size(),
                 server.path(),
                 probe.description());
         return new WorkerRuntime(locks, probe, system, server);
@@ -217,6 +253,12 @@ public final class WorkerRuntime implements AutoCloseable {
         } catch (IOException e) {
             LOG.debug("reason=\"the rank socket did not close: {}\"", e.getMessage());
         }
+        terminate(system);
+        probe.close();
+        locks.close();
+    }
+
+    private static void terminate(ActorSystem<WorkerHub.Command> system) {
         system.terminate();
         try {
             Await.ready(
@@ -227,7 +269,5 @@ public final class WorkerRuntime implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        probe.close();
-        locks.close();
     }
 }
