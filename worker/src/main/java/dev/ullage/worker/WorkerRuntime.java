@@ -43,8 +43,8 @@ import org.slf4j.LoggerFactory;
 import scala.concurrent.Await;
 
 /**
- * A running worker: locks, ledgers, device owners and the rank socket, on an ActorSystem of its own that knows nothing of
- * any cluster. Memberships come and go through {@link #hub()}; no rank notices.
+ * A running worker: locks, ledgers, device owners and the rank socket, on an ActorSystem of its own that knows nothing
+ * of any cluster. Memberships come and go through {@link #hub()}; no rank notices.
  */
 public final class WorkerRuntime implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerRuntime.class);

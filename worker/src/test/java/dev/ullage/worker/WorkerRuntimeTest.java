@@ -14,6 +14,7 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.model.SimulatedSpec;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator;
@@ -27,7 +28,6 @@ import dev.ullage.config.ClusterConfig;
 import dev.ullage.config.WorkerSettings;
 import dev.ullage.worker.WorkerStartException.Kind;
 import dev.ullage.worker.probe.SimulatedProbe;
-import dev.ullage.worker.probe.SimulatedSpec;
 import dev.ullage.worker.ranks.RankClient;
 import dev.ullage.worker.ranks.RankSessions;
 import dev.ullage.worker.testing.LogWatch;
@@ -84,7 +84,7 @@ class WorkerRuntimeTest {
 
     private WorkerRuntime.Setup setup(Path stateDir) {
         WorkerSettings settings = new WorkerSettings(
-                new WorkerSettings.Devices("SIM-100G", Optional.empty(), Optional.empty()),
+                new WorkerSettings.Devices(Optional.empty(), Optional.empty(), Optional.empty()),
                 Duration.ofMillis(50),
                 Duration.ofMillis(50),
                 Duration.ofMillis(200),

@@ -26,8 +26,8 @@ class LauncherIT {
     private static final List<String> TRAINER =
             List.of(Distribution.PYTHON, "-m", "ullage.demo.trainer", "--ddp", "--model", "torch");
     /**
-     * torchrun, as a module so that it runs on Debian's interpreter. Streams are redirected because torch 1.13 on Python
-     * 3.11 cannot read its own default for that option (a flag of value 0 is not iterated any more).
+     * torchrun, as a module so that it runs on Debian's interpreter. Streams are redirected because torch 1.13 on
+     * Python 3.11 cannot read its own default for that option (a flag of value 0 is not iterated any more).
      */
     private static final List<String> TORCHRUN = List.of(
             Distribution.PYTHON,

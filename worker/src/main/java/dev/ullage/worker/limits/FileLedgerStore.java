@@ -18,12 +18,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A ledger in one append-only file: an 8-byte header ({@code ULLAGE} and a 2-byte version), then one record for each
- * {@link #append}: length of the payload (4 bytes), its complement (4 bytes, so that a damaged length is never taken for
- * an unfinished write), CRC-32C of the payload (4 bytes), payload (a JSON array of events). Numbers are big-endian. A
- * record holds one whole decision: a crash keeps all of it or nothing.
+ * {@link #append}: length of the payload (4 bytes), its complement (4 bytes, so that a damaged length is never taken
+ * for an unfinished write), CRC-32C of the payload (4 bytes), payload (a JSON array of events). Numbers are big-endian.
+ * A record holds one whole decision: a crash keeps all of it or nothing.
  *
- * <p>A record cut short at the very end of the file is what a power cut leaves of a write that was never confirmed; it is
- * cut off with a warning. Anything else that does not add up is corruption and refused with its offset.
+ * <p>A record cut short at the very end of the file is what a power cut leaves of a write that was never confirmed; it
+ * is cut off with a warning. Anything else that does not add up is corruption and refused with its offset.
  */
 public final class FileLedgerStore implements LedgerStore {
     private static final Logger LOG = LoggerFactory.getLogger(FileLedgerStore.class);

@@ -85,9 +85,7 @@ public final class KeeperLogic {
                 revision);
     }
 
-    /**
-     * Anything else that happened. What it frees is given at once to whoever the newest plan wants to grow.
-     */
+    /** Anything else that happened. What it frees is given at once to whoever the newest plan wants to grow. */
     public Decision decide(LedgerCommand command) {
         LedgerDecision first = ledger.decide(command);
         List<LedgerEvent> events = new ArrayList<>(first.events());
@@ -123,7 +121,9 @@ public final class KeeperLogic {
         lastSent.keySet().removeIf(instance -> ledger.grant(instance).isEmpty());
     }
 
-    /** The orders to repeat at {@code now}: unconfirmed, and not sent within the resend interval. Marks them as sent. */
+    /**
+     * The orders to repeat at {@code now}: unconfirmed, and not sent within the resend interval. Marks them as sent.
+     */
     public List<Order> repeats(Instant now) {
         List<Order> due = ledger.outstandingOrders().stream()
                 .filter(order -> isDue(order.instance(), now))

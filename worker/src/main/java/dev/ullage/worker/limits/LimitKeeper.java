@@ -48,8 +48,8 @@ import org.slf4j.LoggerFactory;
  * The single owner of a device's promises. Receives, lets {@link KeeperLogic} decide, persists, applies, performs: in
  * this order, visibly. Runs on a dispatcher for blocking work, because an append waits for the disk.
  *
- * <p>Hard state: the ledger in its store. Soft state: who listens for orders, counters. Repeats and reports leave on its
- * own tick, never per message. A store that fails stops the keeper: without a ledger it must not promise anything.
+ * <p>Hard state: the ledger in its store. Soft state: who listens for orders, counters. Repeats and reports leave on
+ * its own tick, never per message. A store that fails stops the keeper: without a ledger it must not promise anything.
  */
 public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     private static final Logger LOG = LoggerFactory.getLogger(LimitKeeper.class);

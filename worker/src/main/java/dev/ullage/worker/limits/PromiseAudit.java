@@ -39,7 +39,9 @@ final class PromiseAudit {
         check(budget);
     }
 
-    /** What the ledger file says after a restart: the rank may still believe {@code ceiling}, until it says otherwise. */
+    /**
+     * What the ledger file says after a restart: the rank may still believe {@code ceiling}, until it says otherwise.
+     */
     void replayed(RankInstance instance, long sequence, MemoryBytes ceiling, MemoryBytes budget) {
         belief(instance).sent.put(sequence, ceiling);
         check(budget);

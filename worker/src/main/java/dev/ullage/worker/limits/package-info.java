@@ -1,6 +1,4 @@
-/**
- * The owner of each device's promises: the keeper around the pure ledger, its file, and the audit that checks both.
- */
+/** The owner of each device's promises: the keeper around the pure ledger, its file, and the audit that checks both. */
 @NullMarked
 package dev.ullage.worker.limits;
 

@@ -8,9 +8,9 @@ import java.util.List;
 /**
  * The devices of this host and what their memory holds.
  *
- * <p>Threads: every method may block for as long as a driver pleases, for ever if it hangs. Call them from a thread kept
- * for that, never from an actor's dispatcher. Implementations are safe to call from several threads, so that one device
- * that hangs need not stop the reading of the others.
+ * <p>Threads: every method may block for as long as a driver pleases, for ever if it hangs. Call them from a thread
+ * kept for that, never from an actor's dispatcher. Implementations are safe to call from several threads, so that one
+ * device that hangs need not stop the reading of the others.
  *
  * <p>Errors: a probe that cannot work at all is never made (its factory says why). Once made, no method throws for what
  * a device or driver does: what cannot be read is an empty {@code Optional}, never zero, and a problem says why.
@@ -20,8 +20,8 @@ public interface GpuProbe extends AutoCloseable {
     String description();
 
     /**
-     * The devices that can be allocated on, in the order of their index, as found when the probe was made. The list does
-     * not change: a device that is repaired or added later needs a new probe.
+     * The devices that can be allocated on, in the order of their index, as found when the probe was made. The list
+     * does not change: a device that is repaired or added later needs a new probe.
      */
     List<DeviceInfo> devices();
 
@@ -31,7 +31,9 @@ public interface GpuProbe extends AutoCloseable {
     /** The memory of one device now. For an id that is not in {@link #devices()} the reading is empty and says so. */
     DeviceReading read(DeviceId id);
 
-    /** Lets go of the driver, if there is one: its readings after this are empty and say so. A second call does nothing. */
+    /**
+     * Lets go of the driver, if there is one: its readings after this are empty and say so. A second call does nothing.
+     */
     @Override
     void close();
 }

@@ -14,8 +14,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * NVML's calls with Java's types: a return code and a value in place of out-parameters, and {@code FUNCTION_NOT_FOUND} in
- * place of a link error where the library is older than the call. Decides nothing and keeps no state but the library.
+ * NVML's calls with Java's types: a return code and a value in place of out-parameters, and {@code FUNCTION_NOT_FOUND}
+ * in place of a link error where the library is older than the call. Decides nothing and keeps no state but the
+ * library.
  */
 final class NvmlCalls {
     /** Room for processes that start between the question how many there are and the question which. */

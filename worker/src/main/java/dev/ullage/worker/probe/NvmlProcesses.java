@@ -20,8 +20,9 @@ final class NvmlProcesses {
     /**
      * One entry for each process, by pid: a process that computes and draws is in both lists, with the same memory.
      *
-     * <p>A driver whose structure has another size than the caller thinks answers with pids 0 and 4294967295 between the
-     * true ones and with memory and pid mixed up. So one such entry makes the whole list worthless, not just itself.
+     * <p>A driver whose structure has another size than the caller thinks answers with pids 0 and 4294967295 between
+     * the true ones and with memory and pid mixed up. So one such entry makes the whole list worthless, not just
+     * itself.
      *
      * @param problems one sentence is added if the list is not trusted
      */

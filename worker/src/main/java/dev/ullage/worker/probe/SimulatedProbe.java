@@ -8,6 +8,7 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.SimulatedSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -90,7 +91,10 @@ public final class SimulatedProbe implements GpuProbe {
         chargesByDevice.values().forEach(charges -> charges.byPid.remove(pid));
     }
 
-    /** A process that is no rank holds {@code used} on the device; with nothing, it is gone from it. For tests and demos. */
+    /**
+     * A process that is no rank holds {@code used} on the device; with nothing, it is gone from it. For tests and
+     * demos.
+     */
     public synchronized void setForeign(DeviceId device, long pid, MemoryBytes used) {
         if (used.isZero()) {
             charges(device).byPid.remove(pid);

@@ -14,10 +14,10 @@ import java.util.stream.IntStream;
 /**
  * What a {@code CUDA_VISIBLE_DEVICES} makes visible, in its order. Pure.
  *
- * <p>The rules are CUDA's: the list holds ordinals or UUIDs, the first token says which; a UUID may be cut to a beginning
- * that only one device has; of MIG instances one is visible; the list ends before the first token that is not of its kind
- * or names no device; one that names a device twice makes nothing visible. An ordinal is a number as C reads it: signs
- * count, what follows the digits does not. Ordinals are taken in PCI bus order.
+ * <p>The rules are CUDA's: the list holds ordinals or UUIDs, the first token says which; a UUID may be cut to a
+ * beginning that only one device has; of MIG instances one is visible; the list ends before the first token that is not
+ * of its kind or names no device; one that names a device twice makes nothing visible. An ordinal is a number as C
+ * reads it: signs count, what follows the digits does not. Ordinals are taken in PCI bus order.
  *
  * @param devices what the process will see, the first one as its device 0
  * @param tokens how many the list has as it was written; 0 for one set to nothing

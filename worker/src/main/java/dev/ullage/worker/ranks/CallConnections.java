@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The call connections, each on a thread of its own that blocks on its socket: the thread that reads a call also answers
- * it. Only its own rank is kept waiting when that rank does not read.
+ * The call connections, each on a thread of its own that blocks on its socket: the thread that reads a call also
+ * answers it. Only its own rank is kept waiting when that rank does not read.
  */
 final class CallConnections {
     private static final Logger LOG = LoggerFactory.getLogger(CallConnections.class);

@@ -182,7 +182,9 @@ final class RankCodec {
         }
     }
 
-    /** What the rank wrote may be part of the message: it stays one short line, in the log as on the rank's terminal. */
+    /**
+     * What the rank wrote may be part of the message: it stays one short line, in the log as on the rank's terminal.
+     */
     private static BadMessageException bad(String message) {
         String line = message.replaceAll("\\p{Cntrl}", "?");
         return new BadMessageException(

@@ -9,8 +9,8 @@ import java.util.Set;
 /** Memory on a device that belongs to no rank of ours. Pure. */
 public final class ForeignMemory {
     /**
-     * The budget follows foreign memory in steps of this size, rounded up: a jitter of a few pages then neither rewrites
-     * the ledger nor moves any limit.
+     * The budget follows foreign memory in steps of this size, rounded up: a jitter of a few pages then neither
+     * rewrites the ledger nor moves any limit.
      */
     static final MemoryBytes GRANULE = MemoryBytes.ofMebibytes(64);
 
