@@ -137,7 +137,12 @@ final class WireSamples {
 
     private static RankSample rankSample() {
         RankFacts facts = new RankFacts(
-                8, 3, "torchrun", 1, Optional.of("torch 2.10.0"), List.of(EnforcedBy.TORCH, EnforcedBy.HAMI_CORE));
+                OptionalInt.of(8),
+                OptionalInt.of(3),
+                "torchrun",
+                1,
+                Optional.of("torch 2.10.0"),
+                List.of(EnforcedBy.TORCH, EnforcedBy.HAMI_CORE));
         RankUse use = new RankUse(
                 Optional.of(MemoryBytes.of(1)),
                 Optional.of(MemoryBytes.of(2)),
@@ -157,7 +162,7 @@ final class WireSamples {
     private static RankSample sparseRankSample() {
         return new RankSample(
                 RANK,
-                new RankFacts(1, 0, "none", 0, Optional.empty(), List.of()),
+                new RankFacts(OptionalInt.empty(), OptionalInt.empty(), "none", 0, Optional.empty(), List.of()),
                 new RankSample.Activity(Phase.INIT, OptionalLong.empty()),
                 RankUse.UNKNOWN,
                 EnforcedBy.ADVISORY,

@@ -12,6 +12,7 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** Short names for the values that most tests need. */
 public final class Fixtures {
@@ -36,7 +37,7 @@ public final class Fixtures {
     }
 
     public static RankFacts facts() {
-        return new RankFacts(8, 0, "torchrun", 0, Optional.empty(), List.of());
+        return new RankFacts(OptionalInt.of(8), OptionalInt.of(0), "torchrun", 0, Optional.empty(), List.of());
     }
 
     public static CoordinatorToken token(long epoch) {

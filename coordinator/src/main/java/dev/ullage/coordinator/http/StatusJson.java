@@ -24,6 +24,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
@@ -178,8 +179,8 @@ public final class StatusJson {
     }
 
     private static void putSample(ObjectNode json, Optional<RankSample> sample) {
-        json.put("worldSize", sample.map(said -> said.facts().worldSize()).orElse(null));
-        json.put("localRank", sample.map(said -> said.facts().localRank()).orElse(null));
+        json.put("worldSize", sample.flatMap(said -> known(said.facts().worldSize())).orElse(null));
+        json.put("localRank", sample.flatMap(said -> known(said.facts().localRank())).orElse(null));
         json.put("launcher", sample.map(said -> said.facts().launcher()).orElse(null));
         json.put("framework", sample.flatMap(said -> said.facts().framework()).orElse(null));
         json.put("phase", sample.map(said -> said.activity().phase().name()).orElse(null));
@@ -212,5 +213,9 @@ public final class StatusJson {
 
     private static void put(ObjectNode json, String field, Optional<MemoryBytes> amount) {
         json.put(field, amount.map(MemoryBytes::value).orElse(null));
+    }
+
+    private static Optional<Integer> known(OptionalInt number) {
+        return number.isPresent() ? Optional.of(number.getAsInt()) : Optional.empty();
     }
 }

@@ -7,6 +7,7 @@ import dev.ullage.worker.probe.DeviceResolution.Resolved;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.regex.Pattern;
 
 /**
@@ -63,12 +64,13 @@ public final class DeviceResolver {
         if (visible.isOneDevice()) {
             return new Resolved(visible.devices().get(0), visible.warnings());
         }
-        if (request.localRank() < visible.devices().size()) {
-            return new Resolved(visible.devices().get(request.localRank()), visible.warnings());
+        OptionalInt localRank = request.localRank();
+        if (localRank.isPresent() && localRank.getAsInt() < visible.devices().size()) {
+            return new Resolved(visible.devices().get(localRank.getAsInt()), visible.warnings());
         }
-        String reason = "local rank %d: CUDA_VISIBLE_DEVICES=%s leaves %s of this worker's %s"
+        String reason = "%s: CUDA_VISIBLE_DEVICES=%s leaves %s of this worker's %s"
                 .formatted(
-                        request.localRank(),
+                        named(localRank),
                         DeviceNames.quoted(request.visibleDevices().orElse("")),
                         visible.listed(),
                         DeviceNames.listed(devices));
@@ -77,13 +79,18 @@ public final class DeviceResolver {
         return new Refused(reason + because + "; " + REMEDY, visible.warnings());
     }
 
-    private static DeviceResolution byLocalRank(int localRank, List<DeviceInfo> devices) {
-        return DeviceNames.byIndex(localRank, devices)
-                .device()
+    private static DeviceResolution byLocalRank(OptionalInt localRank, List<DeviceInfo> devices) {
+        Match match = localRank.isPresent()
+                ? DeviceNames.byIndex(localRank.getAsInt(), devices)
+                : Match.none("its launcher does not tell");
+        return match.device()
                 .<DeviceResolution>map(device -> new Resolved(device, List.of()))
                 .orElseGet(() -> new Refused(
-                        "local rank %d: this worker has %s; %s"
-                                .formatted(localRank, DeviceNames.listed(devices), REMEDY),
+                        "%s: this worker has %s; %s".formatted(named(localRank), DeviceNames.listed(devices), REMEDY),
                         List.of()));
+    }
+
+    private static String named(OptionalInt localRank) {
+        return localRank.isPresent() ? "local rank " + localRank.getAsInt() : "a rank whose local rank is not known";
     }
 }

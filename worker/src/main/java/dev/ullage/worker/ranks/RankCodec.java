@@ -23,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /** The JSON lines of the rank socket. Thread safe. */
@@ -97,15 +98,16 @@ final class RankCodec {
             canEnforce.add(EnforcedBy.ofLabel(label));
         }
         RankFacts facts = new RankFacts(
-                fields.count("worldSize"),
-                fields.count("localRank"),
+                fields.countIfKnown("worldSize"),
+                fields.countIfKnown("localRank"),
                 fields.shortText("launcher"),
                 fields.optionalCount("restart"),
                 fields.optionalShortText("framework"),
                 canEnforce);
         RankId rank = new RankId(new JobId(fields.text("job")), fields.count("rank"));
-        if (rank.rank() >= facts.worldSize()) {
-            throw bad("rank " + rank.rank() + " is not below worldSize " + facts.worldSize());
+        if (facts.worldSize().isPresent() && rank.rank() >= facts.worldSize().getAsInt()) {
+            throw bad("rank " + rank.rank() + " is not below worldSize "
+                    + facts.worldSize().getAsInt());
         }
         Optional<RankMessage.InForce> inForce = fields.object("inForce")
                 .map(part -> new RankMessage.InForce(part.number("sequence"), part.bytes("limitBytes")));
@@ -254,6 +256,10 @@ final class RankCodec {
 
         OptionalLong optionalNumber(String name) {
             return isAbsent(name) ? OptionalLong.empty() : OptionalLong.of(number(name));
+        }
+
+        OptionalInt countIfKnown(String name) {
+            return isAbsent(name) ? OptionalInt.empty() : OptionalInt.of(count(name));
         }
 
         int optionalCount(String name) {

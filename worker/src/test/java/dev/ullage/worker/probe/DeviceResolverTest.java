@@ -10,6 +10,7 @@ import dev.ullage.worker.probe.DeviceResolution.Refused;
 import dev.ullage.worker.probe.DeviceResolution.Resolved;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -119,16 +120,33 @@ class DeviceResolverTest {
     }
 
     @Test
+    void withoutALocalRankOnlyANamedDeviceOrAListOfOneWillDo() {
+        DeviceRequest bare = new DeviceRequest(Optional.empty(), OptionalInt.empty(), Optional.empty());
+        DeviceRequest one = new DeviceRequest(Optional.of("2"), OptionalInt.empty(), Optional.empty());
+        DeviceRequest two = new DeviceRequest(Optional.of("2,3"), OptionalInt.empty(), Optional.empty());
+
+        assertThat(DeviceResolver.resolve(one, FOUR))
+                .isInstanceOfSatisfying(
+                        DeviceResolution.Resolved.class,
+                        resolved -> assertThat(resolved.device().index()).isEqualTo(2));
+        assertThat(DeviceResolver.resolve(bare, FOUR))
+                .isInstanceOfSatisfying(DeviceResolution.Refused.class, refused -> assertThat(refused.reason())
+                        .startsWith("a rank whose local rank is not known: this worker has 4 devices"));
+        assertThat(DeviceResolver.resolve(two, FOUR)).isInstanceOf(DeviceResolution.Refused.class);
+    }
+
+    @Test
     void aLocalRankIsNeverNegative() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new DeviceRequest(Optional.empty(), -1, Optional.empty()))
+                .isThrownBy(() -> new DeviceRequest(Optional.empty(), OptionalInt.of(-1), Optional.empty()))
                 .withMessage("a local rank is 0 or more: -1");
     }
 
     private static DeviceResolution resolve(
             int localRank, @Nullable String visibleDevices, @Nullable String device, List<DeviceInfo> devices) {
         return DeviceResolver.resolve(
-                new DeviceRequest(Optional.ofNullable(visibleDevices), localRank, Optional.ofNullable(device)),
+                new DeviceRequest(
+                        Optional.ofNullable(visibleDevices), OptionalInt.of(localRank), Optional.ofNullable(device)),
                 devices);
     }
 

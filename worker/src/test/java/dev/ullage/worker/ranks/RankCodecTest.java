@@ -20,6 +20,7 @@ import dev.ullage.common.model.RankUse;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestInbox;
 import org.junit.jupiter.api.Test;
@@ -54,8 +55,8 @@ class RankCodecTest {
                         new RankId(new JobId("9a1c"), 3),
                         4242,
                         new RankFacts(
-                                8,
-                                3,
+                                OptionalInt.of(8),
+                                OptionalInt.of(3),
                                 "torchrun",
                                 2,
                                 Optional.of("torch 2.10.0"),
@@ -70,7 +71,7 @@ class RankCodecTest {
         RankMessage.Hello expected = new RankMessage.Hello(
                 new RankId(new JobId("j"), 0),
                 1,
-                new RankFacts(1, 0, "none", 0, Optional.empty(), List.of()),
+                new RankFacts(OptionalInt.of(1), OptionalInt.of(0), "none", 0, Optional.empty(), List.of()),
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty()),
                 Optional.empty(),
                 Optional.empty());
