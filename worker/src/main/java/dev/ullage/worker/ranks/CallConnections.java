@@ -5,6 +5,7 @@ import dev.ullage.worker.ranks.RankMessage.PhaseEntered;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.time.Clock;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
@@ -18,11 +19,13 @@ final class CallConnections {
     private static final Logger LOG = LoggerFactory.getLogger(CallConnections.class);
 
     private final RankGate gate;
+    private final Clock clock;
     private final int maxConnections;
     private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
 
-    CallConnections(RankGate gate, int maxConnections) {
+    CallConnections(RankGate gate, Clock clock, int maxConnections) {
         this.gate = gate;
+        this.clock = clock;
         this.maxConnections = maxConnections;
     }
 
@@ -73,9 +76,9 @@ final class CallConnections {
     private void answerLines(SocketChannel channel, LineBuffer lines, SessionHandle handle)
             throws IOException, BadMessageException {
         for (byte[] line = lines.next(); line != null; line = lines.next()) {
-            RankMessage message = gate.codec().parse(line);
-            if (!(message instanceof PhaseEntered entered)) {
-                throw new BadMessageException(Code.BAD_MESSAGE, "only phase is understood on a call connection");
+            PhaseEntered entered = PhaseLine.parse(line);
+            if (entered == null) {
+                entered = parsed(line);
             }
             if (entered.id().isPresent()) {
                 write(
@@ -83,12 +86,19 @@ final class CallConnections {
                         handle.answer(
                                 gate.codec(), entered.phase(), entered.id().getAsLong()));
             }
-            handle.session().tell(new RankSession.Said(entered));
+            handle.enter(entered, clock.instant());
         }
         if (lines.isTooLong()) {
             throw new BadMessageException(
                     Code.BAD_MESSAGE, "a line is longer than " + LineBuffer.MAX_LINE_BYTES + " bytes");
         }
+    }
+
+    private PhaseEntered parsed(byte[] line) throws BadMessageException {
+        if (gate.codec().parse(line) instanceof PhaseEntered entered) {
+            return entered;
+        }
+        throw new BadMessageException(Code.BAD_MESSAGE, "only phase is understood on a call connection");
     }
 
     private static void write(SocketChannel channel, byte[] line) throws IOException {

@@ -51,8 +51,8 @@ public final class RankPort {
     private SessionHandle newHandle(String id, org.apache.pekko.actor.typed.ActorRef<RankSession.Command> session) {
         byte[] token = new byte[TOKEN_BYTES];
         random.nextBytes(token);
-        SessionHandle handle =
-                new SessionHandle(id, Base64.getUrlEncoder().withoutPadding().encodeToString(token), session);
+        SessionHandle handle = new SessionHandle(
+                id, Base64.getUrlEncoder().withoutPadding().encodeToString(token), session, clock.instant());
         directory.put(handle);
         return handle;
     }

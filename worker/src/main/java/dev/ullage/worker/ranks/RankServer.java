@@ -57,7 +57,7 @@ public final class RankServer implements AutoCloseable {
         this.maxConnections = maxConnections;
         this.server = server;
         this.selector = Selector.open();
-        this.calls = new CallConnections(gate, maxConnections);
+        this.calls = new CallConnections(gate, clock, maxConnections);
         this.thread = new Thread(this::run, "rank-socket");
         thread.setDaemon(true);
     }

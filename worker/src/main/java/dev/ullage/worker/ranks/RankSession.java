@@ -3,18 +3,15 @@ package dev.ullage.worker.ranks;
 import dev.ullage.common.ledger.Order;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
-import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.protocol.RankSample;
-import dev.ullage.common.protocol.RankSample.Activity;
 import dev.ullage.worker.limits.LimitKeeper;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -75,11 +72,11 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     private final ActorRef<Order> orders;
     private RankFacts facts;
     private @Nullable RankChannel channel;
-    private Activity activity = new Activity(Phase.INIT, OptionalLong.empty());
     private RankUse use = RankUse.UNKNOWN;
     private EnforcedBy enforcedBy = EnforcedBy.ADVISORY;
     private Instant lastHeard;
     private boolean changed = true;
+    private SessionHandle.Entered lastEntered;
     private int quietReports;
 
     private RankSession(ActorContext<Command> context, Setup setup) {
@@ -89,6 +86,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         this.handle = setup.handle().apply(context.getSelf());
         this.orders = context.messageAdapter(Order.class, Ordered::new);
         this.lastHeard = setup.clock().instant();
+        this.lastEntered = handle.entered();
     }
 
     static Behavior<Command> create(Setup setup) {
@@ -122,8 +120,12 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         command.channel().send(command.welcome().apply(handle));
         long sequence =
                 command.hello().inForce().map(RankMessage.InForce::sequence).orElse(0L);
-        MemoryBytes limit =
-                command.hello().inForce().map(RankMessage.InForce::limit).orElse(MemoryBytes.ZERO);
+        // A process that was never limited may already hold memory: that is what it has "in force".
+        MemoryBytes limit = command.hello()
+                .inForce()
+                .map(RankMessage.InForce::limit)
+                .or(() -> command.hello().held())
+                .orElse(MemoryBytes.ZERO);
         setup.keeper().tell(new LimitKeeper.Joined(setup.instance(), sequence, limit, orders));
         return heard();
     }
@@ -138,7 +140,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
 
     private Behavior<Command> onSaid(Said command) {
         if (command.message() instanceof RankMessage.PhaseEntered entered) {
-            activity = new Activity(entered.phase(), entered.step().isPresent() ? entered.step() : activity.step());
+            handle.enter(entered, setup.clock().instant());
         } else if (command.message() instanceof RankMessage.Usage usage) {
             use = usage.use();
         } else if (command.message() instanceof RankMessage.Confirm confirm) {
@@ -164,6 +166,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
 
     private Behavior<Command> onReport() {
         quietReports++;
+        changed |= !handle.entered().equals(lastEntered);
         if (changed || quietReports >= REPORT_AT_LEAST_EVERY) {
             quietReports = 0;
             changed = false;
@@ -173,8 +176,11 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     }
 
     private RankSample sample() {
-        long age = Duration.between(lastHeard, setup.clock().instant()).toMillis();
-        return new RankSample(setup.instance(), facts, activity, use, enforcedBy, channel != null, Math.max(0, age));
+        lastEntered = handle.entered();
+        Instant heard = lastEntered.at().isAfter(lastHeard) ? lastEntered.at() : lastHeard;
+        long age = Duration.between(heard, setup.clock().instant()).toMillis();
+        return new RankSample(
+                setup.instance(), facts, lastEntered.activity(), use, enforcedBy, channel != null, Math.max(0, age));
     }
 
     private Behavior<Command> onStopped() {

@@ -18,6 +18,7 @@ import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.worker.ranks.BadMessageException.Code;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -177,7 +178,7 @@ class RankCodecTest {
     @Test
     void aWelcomeSaysAllThis() {
         TestInbox<RankSession.Command> session = TestInbox.create();
-        SessionHandle handle = new SessionHandle("job/3@4242:99", "dG9r", session.getRef());
+        SessionHandle handle = new SessionHandle("job/3@4242:99", "dG9r", session.getRef(), Instant.EPOCH);
         MemoryBytes total = MemoryBytes.of(80);
         MemoryUse memory = new MemoryUse(total, Optional.empty(), MemoryBytes.ZERO, total);
         String start = "{\"type\":\"welcome\",\"version\":1,\"session\":\"job/3@4242:99\",\"token\":\"dG9r\","
