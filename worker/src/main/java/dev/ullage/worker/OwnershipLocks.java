@@ -7,14 +7,14 @@ import dev.ullage.worker.WorkerStartException.Kind;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +25,13 @@ import org.slf4j.LoggerFactory;
 final class OwnershipLocks implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OwnershipLocks.class);
 
-    private final List<FileChannel> held = new ArrayList<>();
+    /**
+     * The files locked by this process. POSIX drops a process's lock on a file as soon as it closes any descriptor of
+     * it, so a second attempt in the same process must not even open one.
+     */
+    private static final Set<Path> LOCKED = ConcurrentHashMap.newKeySet();
+
+    private final Map<Path, FileChannel> held = new LinkedHashMap<>();
 
     /** Locks the state folder, which is created if need be. */
     void lockState(Path stateDir) throws WorkerStartException {
@@ -61,28 +67,38 @@ final class OwnershipLocks implements AutoCloseable {
     }
 
     private boolean tryLock(Path file) throws WorkerStartException {
-        FileChannel channel;
-        try {
-            channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        } catch (IOException e) {
-            throw unusable(file, e);
-        }
-        try {
-            FileLock lock = channel.tryLock();
-            if (lock == null) {
-                channel.close();
-                return false;
-            }
-            channel.truncate(0);
-            channel.write(ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.UTF_8)));
-            held.add(channel);
-            return true;
-        } catch (OverlappingFileLockException e) {
-            close(channel);
+        Path real = file.toAbsolutePath().normalize();
+        if (!LOCKED.add(real)) {
             return false;
+        }
+        boolean locked = false;
+        try {
+            locked = lock(real);
+            return locked;
         } catch (IOException e) {
-            close(channel);
             throw unusable(file, e);
+        } finally {
+            if (!locked) {
+                LOCKED.remove(real);
+            }
+        }
+    }
+
+    private boolean lock(Path file) throws IOException {
+        FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        boolean locked = false;
+        try {
+            locked = channel.tryLock() != null;
+            if (locked) {
+                channel.truncate(0);
+                channel.write(ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.UTF_8)));
+                held.put(file, channel);
+            }
+            return locked;
+        } finally {
+            if (!locked) {
+                close(channel);
+            }
         }
     }
 
@@ -109,7 +125,8 @@ final class OwnershipLocks implements AutoCloseable {
 
     @Override
     public void close() {
-        held.forEach(OwnershipLocks::close);
+        held.values().forEach(OwnershipLocks::close);
+        LOCKED.removeAll(held.keySet());
         held.clear();
     }
 }

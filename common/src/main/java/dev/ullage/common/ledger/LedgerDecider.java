@@ -189,7 +189,9 @@ final class LedgerDecider {
                             .formatted(confirm.sequence(), confirm.instance(), grant.sequence()));
             return;
         }
-        if (confirm.sequence() > grant.sequence() || confirm.inForce().isMoreThan(grant.ceiling())) {
+        boolean isTooMuch = confirm.inForce().isMoreThan(grant.ceiling());
+        boolean wasNeverLimited = grant.confirmedSequence() == 0;
+        if (confirm.sequence() > grant.sequence() || (isTooMuch && !wasNeverLimited)) {
             refuse(
                     Reason.IMPOSSIBLE_CONFIRMATION,
                     "refused confirmation %d of %s by rank %s: the newest order is %d, its ceiling %s"
@@ -201,10 +203,23 @@ final class LedgerDecider {
                                     grant.ceiling()));
             return;
         }
+        if (isTooMuch) {
+            adopt(grant, confirm.sequence(), confirm.inForce());
+            return;
+        }
         MemoryBytes ceiling = grant.targetMax().max(confirm.inForce());
         if (!ceiling.equals(grant.ceiling()) || grant.confirmedSequence() != confirm.sequence()) {
             happened(new LimitConfirmed(confirm.instance(), confirm.sequence(), ceiling));
         }
+    }
+
+    /**
+     * A rank that took memory before it was ever limited holds more than its first order. That is a fact, not a
+     * promise: it is counted, and the order is given again under a number that is new to the rank.
+     */
+    private void adopt(Grant grant, long appliedSequence, MemoryBytes inForce) {
+        Join claim = new Join(grant.instance(), appliedSequence, inForce);
+        happened(new RankAdopted(grant.instance(), sequenceOfAdopted(Optional.of(grant), claim), inForce));
     }
 
     private void want(BudgetTerms terms) {

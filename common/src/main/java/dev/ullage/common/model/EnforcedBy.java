@@ -1,6 +1,8 @@
 package dev.ullage.common.model;
 
+import java.util.Arrays;
 import java.util.Locale;
+import java.util.Optional;
 
 /** What holds a rank to its limit. {@code ADVISORY} means nothing does, and every display says so. */
 public enum EnforcedBy {
@@ -19,14 +21,17 @@ public enum EnforcedBy {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
+    /** The value with this label, if there is one. */
+    public static Optional<EnforcedBy> find(String label) {
+        return Arrays.stream(values())
+                .filter(value -> value.label().equals(label))
+                .findFirst();
+    }
+
     /** The value with this label; throws {@link IllegalArgumentException} that names the accepted ones. */
     public static EnforcedBy ofLabel(String label) {
-        for (EnforcedBy value : values()) {
-            if (value.label().equals(label)) {
-                return value;
-            }
-        }
-        throw new IllegalArgumentException("unknown enforcement \"" + label
-                + "\"; known: driver, hami-core, torch, mps, env, allocator, advisory");
+        return find(label)
+                .orElseThrow(() -> new IllegalArgumentException("unknown enforcement \"" + label
+                        + "\"; known: driver, hami-core, torch, mps, env, allocator, advisory"));
     }
 }

@@ -23,6 +23,7 @@ import dev.ullage.common.ledger.LedgerEvent.RankLeft;
 import dev.ullage.common.ledger.LedgerEvent.TokenSeen;
 import dev.ullage.common.ledger.Refusal.Reason;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.testing.LedgerOwner;
@@ -323,12 +324,14 @@ class DeviceLedgerTest {
     }
 
     @Test
-    void aConfirmationOfMoreThanWasEverAllowedIsRefused() {
+    void aRankThatHoldsMoreThanItsFirstOrderIsCountedAndOrderedAgain() {
         owner.after(hello(A), desire(want(A, gib(30))));
 
-        assertThat(owner.on(confirm(A, 1, 31)).refusals())
-                .extracting(Refusal::reason)
-                .containsExactly(Reason.IMPOSSIBLE_CONFIRMATION);
+        assertThat(owner.on(confirm(A, 1, 31)).events()).containsExactly(new RankAdopted(A, 2, gib(31)));
+
+        assertThat(ceiling(A)).isEqualTo(gib(31));
+        assertThat(owner.ledger().outstandingOrders()).containsExactly(new Order(A, 2, PhaseLimits.uniform(gib(30))));
+        owner.after(confirm(A, 2, 30));
         assertThat(ceiling(A)).isEqualTo(gib(30));
     }
 

@@ -192,14 +192,6 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
         listeners.put(command.instance(), command.listener());
         KeeperLogic.Decision decision =
                 perform(logic.decide(new Join(command.instance(), command.claimedSequence(), command.claimedLimit())));
-        if (decision.events().stream().anyMatch(event -> event instanceof LedgerEvent.RankAdopted)) {
-            LOG.warn(
-                    "device={} rank={} sequence={} limit={} reason=\"came with a limit this ledger did not know\"",
-                    device(),
-                    command.instance(),
-                    command.claimedSequence(),
-                    command.claimedLimit());
-        }
         audit.said(command.instance(), command.claimedSequence(), command.claimedLimit(), budget());
         logic.newestOrder(command.instance())
                 .filter(order -> !decision.orders().contains(order))
@@ -256,6 +248,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     private KeeperLogic.Decision perform(KeeperLogic.Decision decision) {
         persist(decision);
         logic.commit(decision, now());
+        decision.events().forEach(this::warnOfAdoption);
         for (Order order : decision.orders()) {
             ordersSent++;
             send(order);
@@ -271,6 +264,17 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
             LOG.info("device={} refused={} reason=\"{}\"", device(), refusal.reason(), refusal.message());
         }
         return decision;
+    }
+
+    private void warnOfAdoption(LedgerEvent event) {
+        if (event instanceof LedgerEvent.RankAdopted adopted) {
+            LOG.warn(
+                    "device={} rank={} sequence={} limit=\"{}\" reason=\"holds a limit this ledger did not give\"",
+                    device(),
+                    adopted.instance(),
+                    adopted.sequence(),
+                    adopted.ceiling());
+        }
     }
 
     private void persist(KeeperLogic.Decision decision) {

@@ -95,7 +95,8 @@ final class RankCodec {
         }
         List<EnforcedBy> canEnforce = new ArrayList<>();
         for (String label : fields.texts("canEnforce")) {
-            canEnforce.add(EnforcedBy.ofLabel(label));
+            // A means that only a newer worker knows is none that this one could count on.
+            EnforcedBy.find(label).ifPresent(canEnforce::add);
         }
         RankFacts facts = new RankFacts(
                 fields.countIfKnown("worldSize"),

@@ -298,8 +298,8 @@ class LimitKeeperTest {
         rankA.expectMessage(new Order(A, 42, limits(gib(30))));
         assertThat(answer().ledger().overBudget()).isTrue();
         assertThat(log.warnings())
-                .containsExactly("device=GPU-a rank=job/0@100:700 sequence=41 limit=90.0 GiB"
-                        + " reason=\"came with a limit this ledger did not know\"");
+                .containsExactly("device=GPU-a rank=job/0@100:700 sequence=41 limit=\"90.0 GiB\""
+                        + " reason=\"holds a limit this ledger did not give\"");
     }
 
     @Test

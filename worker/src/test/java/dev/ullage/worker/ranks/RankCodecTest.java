@@ -149,7 +149,6 @@ class RankCodecTest {
                 "'restart':2              | 'restart':4294967296   | restart must be at most 2147483647, is 4294967296",
                 "'canEnforce':['torch','allocator'] | 'canEnforce':'torch' | canEnforce must be a list of strings, is \"torch\"",
                 "'canEnforce':['torch','allocator'] | 'canEnforce':[7] | canEnforce must be a list of strings, is [7]",
-                "'canEnforce':['torch','allocator'] | 'canEnforce':['magic'] | unknown enforcement \"magic\"; known: driver, hami-core, torch, mps, env, allocator, advisory",
                 "'inForce':{'sequence':41 | 'inForce':7,'x':{'y':1 | inForce must be an object, is 7",
                 "'sequence':41,           | `` | sequence must be a whole number of 0 or more, is absent"
             })
