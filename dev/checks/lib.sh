@@ -167,7 +167,7 @@ share_class_data() {
     ULLAGE_JAVA_OPTS="-XX:ArchiveClassesAtExit=$DIST/lib/ullage.jsa -Xlog:cds=off -Xlog:cds+dynamic=off" \
         "$DIST/bin/ullage" up --simulate 1xH100-80G --state "$folder" --port 0 >"$folder/log" 2>&1 9>&- </dev/null &
     STARTED_NODE=$!
-    until grep -q ' is ready' "$folder/log" || [ "$waited" -ge 120 ] || ! kill -0 "$STARTED_NODE" 2>/dev/null; do
+    until grep -qs ' is ready' "$folder/log" || [ "$waited" -ge 120 ] || ! kill -0 "$STARTED_NODE" 2>/dev/null; do
         sleep 0.25
         waited=$((waited + 1))
     done
