@@ -157,8 +157,8 @@ build_distribution() {
     echo "Built in $((SECONDS - started)) s." >&2
 }
 
-# Leaves an archive of the classes that a start loads beside the jars, for bin/ullage. Best effort: without it all works,
-# only more slowly.
+# Leaves an archive of the classes that a start loads beside the jars, for bin/ullage. Best effort: without it all is
+# well, only slower.
 share_class_data() {
     local folder="$ROOT/target/class-data" waited=0
     rm -rf "$folder"

@@ -37,6 +37,8 @@ final class ArchitectureTest {
     private static final Set<String> ADAPTERS = Set.of(
             // The edge of the process: what the user's shell gave it.
             "dev.ullage.cli.CliEnvironment",
+            // How long the demo runs is what it is asked for.
+            "dev.ullage.cli.demo.DemoClock",
             // Settings may name environment variables; the time since the JVM's start is printed.
             "dev.ullage.cli.node.NodeCommand",
             // A coordinator's uid must differ from every other's, ever.
