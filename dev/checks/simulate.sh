@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The deterministic simulation: simulate.sh [SEEDS] [FIRST] runs that many seeds (2000, from 1) and prints one JSON line.
+# The deterministic simulation: simulate.sh [SEEDS] [FIRST] runs that many seeds (2000, from 1), prints one JSON line.
 # simulate.sh --replay SEED [SCRIPT] shows one; simulate.sh --mutants SEEDS counts how often each mutant is noticed.
 # Uses the compiled test classes; compiles only when they are older than the sources.
 set -euo pipefail

@@ -142,6 +142,20 @@ final class ArchitectureTest {
                         "java.nio.channels.."));
     }
 
+    // They take wire messages, which name references, but never touch one: the simulation runs them as they are.
+    @Test
+    void whatActorsDecideKnowsNoActorAndNoLog() {
+        check(noClasses()
+                .that()
+                .haveSimpleNameEndingWith("Logic")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("org.apache.pekko..", "org.slf4j..", "ch.qos.logback..", "java.io..", "java.nio..")
+                .orShould()
+                .dependOnClassesThat()
+                .haveFullyQualifiedName("java.time.Clock"));
+    }
+
     @Test
     void pureCodeIteratesInADefinedOrder() {
         check(noClasses().that().resideInAnyPackage(PURE).should().accessTargetWhere(uses(NO_DEFINED_ORDER)));

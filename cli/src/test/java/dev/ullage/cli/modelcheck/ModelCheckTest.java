@@ -21,7 +21,7 @@ class ModelCheckTest {
         assertThat(result.stuck()).isEmpty();
         assertThat(result.atRest()).isPositive();
         assertThat(result.states())
-                .as("docs/protocol.md, section 3, names this number")
+                .as("docs/protocol.md, section 4, names this number")
                 .isEqualTo(STATES);
     }
 

@@ -1,4 +1,4 @@
-/** The core of the protocol, searched through completely in a small world. docs/protocol.md, section 3. */
+/** The core of the protocol, searched through completely in a small world. docs/protocol.md, section 4. */
 @NullMarked
 package dev.ullage.cli.modelcheck;
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Goal: the simulation would notice if a rule of the protocol were not kept. Method: switch off one at a time; how
- * often each is noticed stands in docs/protocol.md, section 3.
+ * often each is noticed stands in docs/protocol.md, section 4.
  */
 class MutantsSimulationTest {
     private static final int SEEDS = 2000;

@@ -85,8 +85,4 @@ record Scenario(
     Scenario with(List<Disturbance> other) {
         return new Scenario(seed, size, weather, isDuelLeftAlive, limits, other);
     }
-
-    Scenario inFineWeather() {
-        return new Scenario(seed, size, Weather.FINE, isDuelLeftAlive, limits, script);
-    }
 }
