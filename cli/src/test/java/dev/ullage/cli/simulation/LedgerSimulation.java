@@ -53,8 +53,9 @@ final class LedgerSimulation {
             broken = Optional.of(new Broken(violation.kind(), String.valueOf(violation.getMessage())));
         } catch (EventBudgetExceededException flood) {
             broken = Optional.of(new Broken(Kind.MESSAGES, String.valueOf(flood.getMessage())));
-        } catch (IllegalStateException invariant) {
-            broken = Optional.of(new Broken(Kind.SAFETY, String.valueOf(invariant.getMessage())));
+        } catch (RuntimeException defect) {
+            // An invariant of production code, or a bug in it: either way the seed is what a person needs.
+            broken = Optional.of(new Broken(Kind.SAFETY, defect.toString()));
         }
         World world = simulation.world;
         return new Outcome(
