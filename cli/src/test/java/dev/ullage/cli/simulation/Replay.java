@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 /** Runs a seed again so that a person can see what happened, with as little of its script as still fails. */
 final class Replay {
     static final String WHOLE_SCRIPT = "all";
-    private static final int TRACE_LINES = 60;
-    private static final int MAX_LINE_LENGTH = 400;
+    private static final int TRACE_LINES = 40;
+    private static final int MAX_LINE_LENGTH = 240;
     private static final int MAX_SHRINK_TRIES = 400;
 
     private Replay() {}

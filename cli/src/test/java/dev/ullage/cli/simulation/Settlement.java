@@ -44,13 +44,17 @@ final class Settlement {
             return Optional.of("%s knows %d ranks of %d"
                     .formatted(device.info.id(), ledger.grants().size(), ranks.size()));
         }
+        Shares shares = shares(ledger);
+        if (isHeldBack(shares)) {
+            return Optional.empty();
+        }
         if (!ledger.wanted().equals(ledger.inForce()) || ledger.isOverBudget()) {
             return Optional.of(device.info.id() + " does not have in force what is wanted: " + ledger.wanted());
         }
         return ranks.stream()
                 .flatMap(rank -> missing(rank, ledger).stream())
                 .findFirst()
-                .or(() -> fair(ledger));
+                .or(() -> unfair(shares, ledger));
     }
 
     private static Optional<String> missing(SimulatedRank rank, DeviceLedger ledger) {
@@ -67,12 +71,21 @@ final class Settlement {
                         .formatted(rank.instance, rank.client().inForce(), grant.get()));
     }
 
-    /** Every target is what the planner would choose, but for what its dead band lets be. */
-    private Optional<String> fair(DeviceLedger ledger) {
+    private static Shares shares(DeviceLedger ledger) {
         List<RankRequest> requests = ledger.grants().stream()
                 .map(grant -> new RankRequest(grant.instance(), grant.share()))
                 .toList();
-        Shares shares = POLICY.share(new PlanningInput(ledger.device(), ledger.wanted(), requests));
+        return POLICY.share(new PlanningInput(ledger.device(), ledger.wanted(), requests));
+    }
+
+    /** Too little is left for every rank to have the minimum: there is no plan, and people are told so. */
+    private boolean isHeldBack(Shares shares) {
+        return shares.ranks().stream()
+                .anyMatch(share -> world.limits().minimum().isMoreThan(share.limit()));
+    }
+
+    /** A target that is not what the planner would choose, but for what its dead band lets be. */
+    private Optional<String> unfair(Shares shares, DeviceLedger ledger) {
         return shares.ranks().stream()
                 .filter(share -> {
                     MemoryBytes target =
