@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """How long `ullage up` takes from the start of the JVM until a coordinator plans and the rank socket is open.
 
-The node says so itself, by the JVM's own clock. Each round starts one with and one without the archive of loaded classes
-that the build leaves, in turn, so that a busy machine disturbs both alike. Needs a distribution (any ./ullage command
-builds it).
+The node says so itself, by the JVM's own clock. Each round starts one with and one without the archive of loaded
+classes that the build leaves, in turn, so that a busy machine disturbs both alike. Needs a distribution (any ./ullage
+command builds it).
 
   python3 bench/startup.py [--rounds N] [--json]
 """

@@ -146,7 +146,9 @@ build_distribution() {
     echo "Building Ullage ($why) ..." >&2
     local started=$SECONDS
     stamp_begin
-    if ! (cd "$ROOT" && exec mvn -B -pl cli -am -DskipTests -Dullage.skipTestCompile=true package </dev/null 2>&1 9>&-) |
+    local build="-B -pl cli -am -DskipTests -Dullage.skipTestCompile=true package"
+    # shellcheck disable=SC2086
+    if ! (cd "$ROOT" && exec mvn $build </dev/null 2>&1 9>&-) |
         tee "$BUILD_LOG" | show_progress >&2; then
         echo "The build failed. Its first errors (all of it: $BUILD_LOG):" >&2
         grep -m 30 -E '^\[ERROR\]|^Error' "$BUILD_LOG" >&2 || tail -n 30 "$BUILD_LOG" >&2
