@@ -17,6 +17,8 @@ import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RolloutState;
+import dev.ullage.common.model.SampleQuality;
+import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -82,7 +84,8 @@ final class WireSamples {
                         Optional.of(memoryUse()),
                         Optional.of(MemoryBytes.ofMebibytes(512)),
                         List.of(rankSample()),
-                        List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known")),
+                        List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known"),
+                        Optional.of(new SampleQuality(SampleState.STALE, 4))),
                 new LimitsReported(NODE, DEVICE, Optional.of(TOKEN), 12, ledgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new StatusQuery(operator),
@@ -109,7 +112,8 @@ final class WireSamples {
     List<WireMessage> sparse() {
         return List.of(
                 new WorkerAnnounced(NODE, Protocol.VERSION, Optional.empty(), List.of(), worker),
-                new DeviceSampled(NODE, DEVICE, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
+                new DeviceSampled(
+                        NODE, DEVICE, 0, Optional.empty(), Optional.empty(), List.of(), List.of(), Optional.empty()),
                 new LimitsReported(NODE, DEVICE, Optional.empty(), 0, sparseLedgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new StatusQuery(operator),
@@ -191,14 +195,15 @@ final class WireSamples {
                 Optional.of(memoryUse()),
                 Optional.of(MemoryBytes.ofMebibytes(512)),
                 List.of(rankSample()),
-                List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known"));
+                List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known"),
+                Optional.of(new SampleQuality(SampleState.STALE, 4)));
         return new DeviceStatus(
                 INFO, Optional.of(sample), Optional.of(ledgerReport()), Optional.of(RolloutState.SHRINKING));
     }
 
     private static DeviceStatus sparseDeviceStatus() {
-        SampleStatus sample =
-                new SampleStatus(0, Optional.empty(), Optional.empty(), List.of(sparseRankSample()), List.of());
+        SampleStatus sample = new SampleStatus(
+                0, Optional.empty(), Optional.empty(), List.of(sparseRankSample()), List.of(), Optional.empty());
         return new DeviceStatus(SPARSE_INFO, Optional.of(sample), Optional.empty(), Optional.empty());
     }
 }

@@ -10,6 +10,7 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.RankSample;
@@ -83,6 +84,9 @@ public final class StatusJson {
         json.put("rollout", device.rollout().map(Enum::name).orElse(null));
         Optional<SampleStatus> sample = device.sample();
         json.put("sampleAgeMillis", sample.map(SampleStatus::ageMillis).orElse(null));
+        Optional<SampleQuality> quality = sample.flatMap(SampleStatus::quality);
+        json.put("sampleState", quality.map(known -> known.state().label()).orElse(null));
+        json.put("lostSamples", quality.map(SampleQuality::lostSamples).orElse(null));
         json.set(
                 "counts", device.ledger().map(ledger -> counts(ledger.counts())).orElse(null));
         ArrayNode problems = json.putArray("problems");
@@ -179,8 +183,12 @@ public final class StatusJson {
     }
 
     private static void putSample(ObjectNode json, Optional<RankSample> sample) {
-        json.put("worldSize", sample.flatMap(said -> known(said.facts().worldSize())).orElse(null));
-        json.put("localRank", sample.flatMap(said -> known(said.facts().localRank())).orElse(null));
+        json.put(
+                "worldSize",
+                sample.flatMap(said -> known(said.facts().worldSize())).orElse(null));
+        json.put(
+                "localRank",
+                sample.flatMap(said -> known(said.facts().localRank())).orElse(null));
         json.put("launcher", sample.map(said -> said.facts().launcher()).orElse(null));
         json.put("framework", sample.flatMap(said -> said.facts().framework()).orElse(null));
         json.put("phase", sample.map(said -> said.activity().phase().name()).orElse(null));

@@ -42,6 +42,7 @@ class StatusJsonTest {
                "reserveBasisPoints":2500,"reserveInForceBasisPoints":2000,
                "budgetBytes":61471719424,"budgetInForceBytes":65712999628,
                "ceilingBytes":42949672960,"overBudget":true,"rollout":"SHRINKING","sampleAgeMillis":800,
+               "sampleState":"stale","lostSamples":4,
                "counts":{"ordersSent":1,"ordersRepeated":2,"confirmations":3,"refusals":4,
                          "highestPromisedBytes":68719476736,"overCommits":0},
                "problems":["one problem"],
@@ -84,6 +85,8 @@ class StatusJsonTest {
                         "overBudget",
                         "rollout",
                         "sampleAgeMillis",
+                        "sampleState",
+                        "lostSamples",
                         "counts",
                         "ranks");
     }

@@ -17,6 +17,8 @@ import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RolloutState;
+import dev.ullage.common.model.SampleQuality;
+import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
@@ -62,7 +64,13 @@ final class Statuses {
         MemoryUse memory = new MemoryUse(gibibytes(80), Optional.of(gibibytes(1)), gibibytes(12), gibibytes(67));
         RankSample sample = new RankSample(
                 RANK,
-                new RankFacts(OptionalInt.of(8), OptionalInt.of(3), "torchrun", 0, Optional.of("torch 2.10.0"), List.of(EnforcedBy.TORCH)),
+                new RankFacts(
+                        OptionalInt.of(8),
+                        OptionalInt.of(3),
+                        "torchrun",
+                        0,
+                        Optional.of("torch 2.10.0"),
+                        List.of(EnforcedBy.TORCH)),
                 new RankSample.Activity(Phase.FORWARD, OptionalLong.of(17)),
                 new RankUse(
                         Optional.of(gibibytes(9)),
@@ -76,7 +84,12 @@ final class Statuses {
         return new DeviceStatus(
                 info(),
                 Optional.of(new SampleStatus(
-                        800, Optional.of(memory), Optional.of(gibibytes(2)), List.of(sample), List.of("one problem"))),
+                        800,
+                        Optional.of(memory),
+                        Optional.of(gibibytes(2)),
+                        List.of(sample),
+                        List.of("one problem"),
+                        Optional.of(new SampleQuality(SampleState.STALE, 4)))),
                 Optional.of(ledger(grant(Optional.of(limits())))),
                 Optional.of(RolloutState.SHRINKING));
     }

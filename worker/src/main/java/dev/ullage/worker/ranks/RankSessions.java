@@ -90,6 +90,11 @@ public final class RankSessions {
         keepers.putAll(deviceKeepers);
     }
 
+    /** A device was found later, with its keeper. */
+    public void add(DeviceId device, ActorRef<LimitKeeper.Command> keeper) {
+        keepers.put(device, keeper);
+    }
+
     /** A process has a grant on the device, by the ledger: it is watched from now on, with or without a session. */
     public void watch(DeviceId device, RankInstance instance) {
         known.putIfAbsent(instance, new Known(device, Optional.empty(), Optional.empty()));
