@@ -9,6 +9,7 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.MigSlice;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
@@ -59,8 +60,14 @@ final class WireSamples {
             MemoryBytes.ofGibibytes(18),
             MemoryBytes.ofGibibytes(20),
             MemoryBytes.ofGibibytes(22));
-    private static final DeviceInfo INFO =
-            new DeviceInfo(DEVICE, 1, "NVIDIA H100 80GB HBM3", DeviceKind.DISCRETE, Optional.of("00000000:3B:00.0"));
+    private static final DeviceInfo INFO = new DeviceInfo(
+            DEVICE,
+            1,
+            "NVIDIA H100 80GB HBM3 MIG 2g.20gb",
+            DeviceKind.MIG,
+            Optional.of("00000000:3B:00.0"),
+            Optional.of(new MigSlice(
+                    new DeviceId("GPU-parent"), OptionalInt.of(3), OptionalInt.of(0), Optional.of("2g.20gb"))));
     private static final DeviceInfo SPARSE_INFO =
             new DeviceInfo(DEVICE, 0, "simulated", DeviceKind.SIMULATED, Optional.empty());
 

@@ -7,6 +7,7 @@ import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.MigSlice;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
@@ -79,6 +80,7 @@ public final class StatusJson {
         json.put("name", device.info().name());
         json.put("kind", device.info().kind().label());
         json.put("pciBusId", device.info().pciBusId().orElse(null));
+        json.set("mig", device.info().mig().map(StatusJson::mig).orElse(null));
         putMemory(json, device);
         putLedger(json, device.ledger());
         json.put("rollout", device.rollout().map(Enum::name).orElse(null));
@@ -92,6 +94,15 @@ public final class StatusJson {
         ArrayNode problems = json.putArray("problems");
         sample.ifPresent(reading -> reading.problems().forEach(problems::add));
         json.set("ranks", ranks(device).orElse(null));
+        return json;
+    }
+
+    private static ObjectNode mig(MigSlice slice) {
+        ObjectNode json = NODES.objectNode();
+        json.put("parentUuid", slice.parent().value());
+        json.put("gpuInstance", known(slice.gpuInstance()).orElse(null));
+        json.put("computeInstance", known(slice.computeInstance()).orElse(null));
+        json.put("profile", slice.profile().orElse(null));
         return json;
     }
 
