@@ -18,6 +18,8 @@ import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.RankSessions;
+import dev.ullage.worker.sampling.Attribution;
+import dev.ullage.worker.sampling.DeviceTerms;
 import dev.ullage.worker.sampling.ForeignMemory;
 import dev.ullage.worker.sampling.Sample;
 import java.time.Duration;
@@ -110,7 +112,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private final Setup setup;
     private final Map<DeviceId, ActorRef<LimitKeeper.Command>> keepers = new LinkedHashMap<>();
-    private final Map<DeviceId, MemoryBytes> lastForeign = new LinkedHashMap<>();
+    private final Map<DeviceId, DeviceTerms> terms = new LinkedHashMap<>();
     private final List<DeviceInfo> devices = new ArrayList<>();
     private final ActorRef<ToCoordinator> reports;
     private final RankSessions sessions;
@@ -135,6 +137,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         getContext().watchWith(keeper, new KeeperStopped(id));
         keepers.put(id, keeper);
         devices.add(device.info());
+        terms.put(id, new DeviceTerms(device.info().kind()));
         return keeper;
     }
 
@@ -224,26 +227,35 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         Sample sample = command.sample();
         DeviceId device = sample.device();
         DeviceReading reading = sample.reading();
-        Optional<MemoryBytes> foreign = ForeignMemory.of(reading, sessions.pids());
-        foreign.ifPresent(bytes -> lastForeign.put(device, bytes));
+        Attribution whose = Attribution.of(device, reading, sample.ancestries(), sessions.byPid());
+        Optional<MemoryBytes> foreign = ForeignMemory.of(reading, whose.ours());
         ActorRef<LimitKeeper.Command> keeper = keepers.get(device);
-        if (keeper != null && sample.isFresh() && reading.memory().isPresent()) {
-            MemoryBytes counted = lastForeign.getOrDefault(device, MemoryBytes.ZERO);
-            keeper.tell(new LimitKeeper.Measured(reading.memory().get().allocatable(), counted));
+        DeviceTerms known = terms.get(device);
+        if (keeper != null && known != null && sample.isFresh()) {
+            MemoryBytes counted = known.foreign(foreign);
+            reading.memory()
+                    .ifPresent(memory -> keeper.tell(new LimitKeeper.Measured(known.allocatable(memory), counted)));
         }
-        if (link != null) {
-            link.coordinator()
-                    .tell(new DeviceSampled(
-                            setup.node(),
-                            device,
-                            sample.age().toMillis(),
-                            reading.memory(),
-                            foreign,
-                            sessions.samplesOn(device),
-                            reading.problems(),
-                            Optional.of(sample.quality())));
-        }
+        report(sample, foreign, whose.problems());
         return this;
+    }
+
+    private void report(Sample sample, Optional<MemoryBytes> foreign, List<String> strays) {
+        if (link == null) {
+            return;
+        }
+        List<String> problems = new ArrayList<>(sample.reading().problems());
+        problems.addAll(strays);
+        link.coordinator()
+                .tell(new DeviceSampled(
+                        setup.node(),
+                        sample.device(),
+                        sample.age().toMillis(),
+                        sample.reading().memory(),
+                        foreign,
+                        sessions.samplesOn(sample.device()),
+                        problems,
+                        Optional.of(sample.quality())));
     }
 
     private Behavior<Command> onDeviceAdded(DeviceAdded command) {

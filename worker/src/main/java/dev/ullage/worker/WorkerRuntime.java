@@ -37,6 +37,7 @@ public final class WorkerRuntime implements AutoCloseable {
     private static final Duration ANNOUNCE_EVERY = Duration.ofSeconds(1);
     private static final Duration SCAN_EVERY = Duration.ofSeconds(10);
     private static final Duration STOP_WITHIN = Duration.ofSeconds(10);
+    private static final Path PROC = Path.of("/proc");
     private static final String SOCKET_NAME = "ranks.sock";
 
     private final OwnershipLocks locks;
@@ -74,7 +75,7 @@ public final class WorkerRuntime implements AutoCloseable {
     /** Starts a worker or says why it cannot; on failure nothing is left behind. */
     public static WorkerRuntime start(Setup setup, Clock clock) throws WorkerStartException {
         OwnershipLocks locks = new OwnershipLocks();
-        DeviceReaders readers = new DeviceReaders(setup.devices().probe());
+        DeviceReaders readers = new DeviceReaders(setup.devices().probe(), PROC);
         DeviceRoster roster = new DeviceRoster(setup, locks, readers, clock);
         try {
             locks.lockState(setup.stateDir());
@@ -93,7 +94,7 @@ public final class WorkerRuntime implements AutoCloseable {
     private static WorkerRuntime started(Setup setup, Clock clock, OwnershipLocks locks, DeviceRoster roster)
             throws IOException {
         WorkerSettings settings = setup.settings();
-        RankPort port = new RankPort(setup.node(), new ProcProcessTable(Path.of("/proc")), clock, settings.maxRanks());
+        RankPort port = new RankPort(setup.node(), new ProcProcessTable(PROC), clock, settings.maxRanks());
         WorkerHub.Setup hub = new WorkerHub.Setup(
                 setup.node(),
                 roster.opened(),

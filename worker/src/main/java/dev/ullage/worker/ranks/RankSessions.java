@@ -6,14 +6,13 @@ import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.BadMessageException.Code;
+import dev.ullage.worker.sampling.Attribution;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.slf4j.Logger;
@@ -198,9 +197,12 @@ public final class RankSessions {
         }
     }
 
-    /** The pids of all ranks known here, on any device. */
-    public Set<Long> pids() {
-        return known.keySet().stream().map(RankInstance::pid).collect(Collectors.toSet());
+    /** All ranks known here, on any device, by their process. */
+    public Map<Long, Attribution.Placed> byPid() {
+        Map<Long, Attribution.Placed> placed = new TreeMap<>();
+        known.forEach(
+                (instance, rank) -> placed.put(instance.pid(), new Attribution.Placed(instance.rank(), rank.device())));
+        return placed;
     }
 
     /** What the ranks on a device last said of themselves. */

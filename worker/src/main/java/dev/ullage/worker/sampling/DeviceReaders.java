@@ -4,6 +4,7 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.worker.probe.GpuProbe;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -27,16 +28,30 @@ public final class DeviceReaders implements AutoCloseable {
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(2);
 
     private final GpuProbe probe;
+    private final Path proc;
     private final Map<DeviceId, SingleCall> reads = new ConcurrentHashMap<>();
     private final SingleCall scan = new SingleCall("probe-scan");
 
-    public DeviceReaders(GpuProbe probe) {
+    /** @param proc where processes are looked up */
+    public DeviceReaders(GpuProbe probe, Path proc) {
         this.probe = probe;
+        this.proc = proc;
     }
 
+    /** A reading, and where each process in it comes from, looked up right after it. */
+    record Measurement(DeviceReading reading, List<Ancestry> ancestries) {}
+
     /** Starts to read the device; false, and nothing is started, while an earlier call for it is outstanding. */
-    boolean begin(DeviceId device, Consumer<DeviceReading> onAnswer) {
-        return callFor(device).begin(() -> probe.read(device), onAnswer);
+    boolean begin(DeviceId device, Consumer<Measurement> onAnswer) {
+        return callFor(device).begin(() -> measure(device), onAnswer);
+    }
+
+    private Measurement measure(DeviceId device) {
+        DeviceReading reading = probe.read(device);
+        List<Ancestry> ancestries = reading.processes().orElse(List.of()).stream()
+                .map(process -> Ancestry.of(process.pid(), pid -> ProcStatus.read(proc, pid)))
+                .toList();
+        return new Measurement(reading, ancestries);
     }
 
     /** Starts to look for devices; false while an earlier look is outstanding. */
@@ -47,7 +62,7 @@ public final class DeviceReaders implements AutoCloseable {
     /** The reading, or an empty one that says so when the driver has not answered in time. For the start only. */
     public DeviceReading readWithin(DeviceId device, Duration deadline) {
         CompletableFuture<DeviceReading> answer = new CompletableFuture<>();
-        if (!begin(device, answer::complete)) {
+        if (!begin(device, measured -> answer.complete(measured.reading()))) {
             return silent("an earlier call for this device has not come back");
         }
         try {

@@ -3,6 +3,7 @@ package dev.ullage.worker.sampling;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.SampleQuality;
+import dev.ullage.worker.sampling.DeviceReaders.Measurement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -14,7 +15,7 @@ import java.util.Optional;
  * @param goodAt when {@code lastGood} was made; the start of the watch while there is none
  */
 record SampleHistory(
-        DeviceId device, Optional<DeviceReading> lastGood, Instant goodAt, List<String> problems, long lostSamples) {
+        DeviceId device, Optional<Measurement> lastGood, Instant goodAt, List<String> problems, long lostSamples) {
 
     SampleHistory {
         problems = List.copyOf(problems);
@@ -25,11 +26,12 @@ record SampleHistory(
     }
 
     /** A reading of which nothing is known is a lost sample that says why. */
-    SampleHistory answered(DeviceReading reading, Instant now) {
+    SampleHistory answered(Measurement measured, Instant now) {
+        DeviceReading reading = measured.reading();
         if (reading.memory().isEmpty() && reading.processes().isEmpty()) {
             return new SampleHistory(device, lastGood, goodAt, reading.problems(), lostSamples + 1);
         }
-        return new SampleHistory(device, Optional.of(reading), now, reading.problems(), lostSamples);
+        return new SampleHistory(device, Optional.of(measured), now, reading.problems(), lostSamples);
     }
 
     /** A round without an answer. */
@@ -42,8 +44,10 @@ record SampleHistory(
     Sample at(Instant now, SamplingSchedule schedule) {
         Duration between = Duration.between(goodAt, now);
         Duration age = between.isNegative() ? Duration.ZERO : between;
+        Optional<DeviceReading> last = lastGood.map(Measurement::reading);
         DeviceReading reading = new DeviceReading(
-                lastGood.flatMap(DeviceReading::memory), lastGood.flatMap(DeviceReading::processes), problems);
-        return new Sample(device, reading, age, new SampleQuality(schedule.stateAt(age), lostSamples));
+                last.flatMap(DeviceReading::memory), last.flatMap(DeviceReading::processes), problems);
+        List<Ancestry> ancestries = lastGood.map(Measurement::ancestries).orElse(List.of());
+        return new Sample(device, reading, ancestries, age, new SampleQuality(schedule.stateAt(age), lostSamples));
     }
 }

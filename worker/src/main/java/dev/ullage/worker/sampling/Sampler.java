@@ -2,8 +2,8 @@ package dev.ullage.worker.sampling;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
-import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.SampleState;
+import dev.ullage.worker.sampling.DeviceReaders.Measurement;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -47,7 +47,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
         INSTANCE
     }
 
-    private record Answered(DeviceId device, DeviceReading reading) implements Command {}
+    private record Answered(DeviceId device, Measurement measured) implements Command {}
 
     private record Found(List<DeviceInfo> devices) implements Command {}
 
@@ -125,7 +125,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
 
     private void ask(DeviceId device, Watched of) {
         Instant now = now();
-        boolean begun = setup.readers().begin(device, reading -> self.tell(new Answered(device, reading)));
+        boolean begun = setup.readers().begin(device, measured -> self.tell(new Answered(device, measured)));
         if (begun) {
             of.askedAt = now;
             return;
@@ -140,7 +140,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     private Behavior<Command> onAnswered(Answered command) {
         Watched of = watched.get(command.device());
         if (of != null) {
-            of.history = of.history.answered(command.reading(), now());
+            of.history = of.history.answered(command.measured(), now());
             pass(of, now());
         }
         return this;

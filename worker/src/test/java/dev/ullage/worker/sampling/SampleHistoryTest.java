@@ -9,6 +9,7 @@ import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
+import dev.ullage.worker.sampling.DeviceReaders.Measurement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -20,12 +21,14 @@ class SampleHistoryTest {
     private static final Instant T0 = Instant.parse("2026-01-01T00:00:00Z");
     private static final DeviceId DEVICE = new DeviceId("GPU-1");
     private static final SamplingSchedule SCHEDULE = SamplingSchedule.every(Duration.ofSeconds(1));
-    private static final DeviceReading GOOD = new DeviceReading(
+    private static final DeviceReading READING = new DeviceReading(
             Optional.of(new MemoryUse(gib(80), Optional.of(gib(1)), gib(10), gib(69))),
             Optional.of(List.of()),
             List.of());
-    private static final DeviceReading FAILED =
-            new DeviceReading(Optional.empty(), Optional.empty(), List.of("GPU_IS_LOST"));
+    private static final Measurement GOOD = new Measurement(READING, List.of(new Ancestry(7, true, List.of(6L))));
+    private static final List<String> LOST = List.of("GPU_IS_LOST");
+    private static final Measurement FAILED =
+            new Measurement(new DeviceReading(Optional.empty(), Optional.empty(), LOST), List.of());
 
     private static Instant at(long millis) {
         return T0.plusMillis(millis);
@@ -49,7 +52,7 @@ class SampleHistoryTest {
                 .missed(Duration.ofMillis(2_500))
                 .at(at(2_500), SCHEDULE);
 
-        assertThat(sample.reading().memory()).isEqualTo(GOOD.memory());
+        assertThat(sample.reading().memory()).isEqualTo(READING.memory());
         assertThat(sample.age()).isEqualTo(Duration.ofMillis(2_500));
         assertThat(sample.quality()).isEqualTo(new SampleQuality(SampleState.FRESH, 2));
         assertThat(sample.reading().problems())
@@ -61,7 +64,8 @@ class SampleHistoryTest {
     void anAnswerThatKnowsNothingIsALostSampleWithItsReason() {
         Sample sample = start.answered(GOOD, T0).answered(FAILED, at(1_000)).at(at(1_000), SCHEDULE);
 
-        assertThat(sample.reading()).isEqualTo(new DeviceReading(GOOD.memory(), GOOD.processes(), FAILED.problems()));
+        assertThat(sample.reading()).isEqualTo(new DeviceReading(READING.memory(), READING.processes(), LOST));
+        assertThat(sample.ancestries()).isEqualTo(GOOD.ancestries());
         assertThat(sample.age()).isEqualTo(Duration.ofSeconds(1));
         assertThat(sample.quality().lostSamples()).isEqualTo(1);
     }

@@ -9,6 +9,7 @@ import dev.ullage.common.model.SampleState;
 import dev.ullage.common.testing.TestClock;
 import dev.ullage.worker.testing.LogWatch;
 import dev.ullage.worker.testing.ScriptedProbe;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +38,7 @@ class SamplerTest {
 
     private final TestClock clock = new TestClock();
     private final ScriptedProbe probe = new ScriptedProbe(FIRST, SECOND);
-    private final DeviceReaders readers = new DeviceReaders(probe);
+    private final DeviceReaders readers = new DeviceReaders(probe, Path.of("/proc"));
     private final Map<DeviceId, Sample> newest = new ConcurrentHashMap<>();
     private final List<List<DeviceInfo>> scans = new CopyOnWriteArrayList<>();
 
