@@ -115,6 +115,14 @@ final class FakeNvml {
         return "GPU-%d0000000-1111-4000-8000-000000000000".formatted(index);
     }
 
+    /** A copy with its script under another name, in a folder of its own, which is returned. */
+    Path installAs(String name) throws IOException {
+        Path folder = Files.createDirectory(library.resolveSibling("installed"));
+        Files.copy(library, folder.resolve(name));
+        Files.copy(Path.of(library + ".script"), folder.resolve(name + ".script"));
+        return folder;
+    }
+
     String path() {
         return library.toString();
     }
