@@ -72,7 +72,8 @@ final class RankHarness implements AutoCloseable {
     RankServer open(Path socket) throws IOException {
         MemoryUse memory =
                 new MemoryUse(Fixtures.gib(100), Optional.of(MemoryBytes.ZERO), MemoryBytes.ZERO, Fixtures.gib(100));
-        return port.open(socket, new RankDevices(List.of(FIRST, SECOND)), device -> Optional.of(memory), this::on);
+        return port.open(
+                socket, new RankDevices(() -> List.of(FIRST, SECOND)), device -> Optional.of(memory), this::on);
     }
 
     void on(RankSessions.Event event) {
