@@ -179,8 +179,12 @@ public final class StatusJson {
     }
 
     private static void putSample(ObjectNode json, Optional<RankSample> sample) {
-        json.put("worldSize", sample.flatMap(said -> known(said.facts().worldSize())).orElse(null));
-        json.put("localRank", sample.flatMap(said -> known(said.facts().localRank())).orElse(null));
+        json.put(
+                "worldSize",
+                sample.flatMap(said -> known(said.facts().worldSize())).orElse(null));
+        json.put(
+                "localRank",
+                sample.flatMap(said -> known(said.facts().localRank())).orElse(null));
         json.put("launcher", sample.map(said -> said.facts().launcher()).orElse(null));
         json.put("framework", sample.flatMap(said -> said.facts().framework()).orElse(null));
         json.put("phase", sample.map(said -> said.activity().phase().name()).orElse(null));

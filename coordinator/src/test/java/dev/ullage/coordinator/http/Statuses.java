@@ -62,7 +62,13 @@ final class Statuses {
         MemoryUse memory = new MemoryUse(gibibytes(80), Optional.of(gibibytes(1)), gibibytes(12), gibibytes(67));
         RankSample sample = new RankSample(
                 RANK,
-                new RankFacts(OptionalInt.of(8), OptionalInt.of(3), "torchrun", 0, Optional.of("torch 2.10.0"), List.of(EnforcedBy.TORCH)),
+                new RankFacts(
+                        OptionalInt.of(8),
+                        OptionalInt.of(3),
+                        "torchrun",
+                        0,
+                        Optional.of("torch 2.10.0"),
+                        List.of(EnforcedBy.TORCH)),
                 new RankSample.Activity(Phase.FORWARD, OptionalLong.of(17)),
                 new RankUse(
                         Optional.of(gibibytes(9)),

@@ -67,8 +67,17 @@ public final class SmiReports {
                 first.id().or(second.id()),
                 first.memory().or(second.memory()),
                 join(first.mig(), second.mig()),
-                first.processes().or(second::processes),
+                tellsInstances(second) && !tellsInstances(first)
+                        ? second.processes()
+                        : first.processes().or(second::processes),
                 problems);
+    }
+
+    /** On a device in MIG mode a list without the instances, however exact, says nothing about any of them. */
+    private static boolean tellsInstances(SmiGpu gpu) {
+        List<SmiProcess> processes = gpu.processes().orElse(List.of());
+        return !processes.isEmpty()
+                && processes.stream().allMatch(process -> process.instance().isPresent());
     }
 
     private static Mig join(Mig first, Mig second) {

@@ -157,16 +157,26 @@ class SmiDevicesTest {
 
     @Test
     void onADeviceInMigModeAProcessWithoutItsInstanceIsNobodysForSure() {
-        SmiDevices seen = SmiDevices.of(
-                SmiReports.join(List.of(
-                        SmiOutput.parse(Recordings.text(
-                                "/nvidia-smi/nge-linux-x86_64__nvidia-h200-mig__590.48.01-load-compute-apps.csv")),
-                        SmiOutput.parse(Recordings.text(
-                                "/nvidia-smi/nge-linux-x86_64__nvidia-h200-mig__590.48.01-load-table.txt")))),
-                Optional.empty());
+        String capture = "/nvidia-smi/nge-linux-x86_64__nvidia-h200-mig__590.48.01-load-";
+        SmiReport apps = SmiOutput.parse(Recordings.text(capture + "compute-apps.csv"));
+        SmiReport table = SmiOutput.parse(Recordings.text(capture + "table.txt"));
+        SmiReport withoutList = new SmiReport(
+                table.driver(),
+                table.gpus().stream()
+                        .map(gpu -> gpu.withProcesses(Optional.empty()))
+                        .toList(),
+                false,
+                List.of());
 
-        assertThat(seen.devices()).hasSize(5);
-        assertThat(seen.devices()).extracting(SmiDevice::processes).containsOnly(Optional.empty());
+        assertThat(SmiDevices.of(SmiReports.join(List.of(apps, withoutList)), Optional.empty())
+                        .devices())
+                .hasSize(5)
+                .extracting(SmiDevice::processes)
+                .containsOnly(Optional.empty());
+        // The table tells the instances, so its list is taken although it is the less exact one.
+        assertThat(SmiDevices.of(SmiReports.join(List.of(apps, table)), Optional.empty()).devices().stream()
+                        .map(device -> device.processes().orElseThrow().size()))
+                .containsExactly(0, 3, 0, 0, 0);
     }
 
     @Test
