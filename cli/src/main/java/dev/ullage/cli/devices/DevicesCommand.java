@@ -31,8 +31,8 @@ import picocli.CommandLine.Option;
         description = "Shows this machine's devices as a worker would see them, or those of recordings.",
         footer = {
             "",
-            "ALLOCATABLE is TOTAL without what the driver keeps for itself: all that ranks can ever be given. \"-\" is not"
-                    + " known; why is under PROBLEMS.",
+            "ALLOCATABLE is TOTAL without what the driver keeps for itself: all that ranks can ever be given. Why a"
+                    + " figure is not known (\"-\") is under PROBLEMS.",
             "For a bug report: nvidia-smi -q -x > nvidia-smi-q-x.xml; nvidia-smi -L > nvidia-smi-L.txt",
             "In a folder, files with the same name up to nvidia-smi-q-x, query-gpu, compute-apps, nvidia-smi-L, table or"
                     + " meminfo are of one machine."

@@ -107,8 +107,8 @@ final class SmiChild implements SmiTool {
     }
 
     private String stuckText(Process child) {
-        return ("%s (process %d) gives no answer and cannot be ended: it is stuck in the driver; no second one is started"
-                        + " while it is there")
+        return ("%s (process %d) gives no answer and cannot be ended: it is stuck in the driver;"
+                        + " no second one is started while it is there")
                 .formatted(program, child.pid());
     }
 
