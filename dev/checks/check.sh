@@ -5,7 +5,7 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 . "$ROOT/dev/checks/lib.sh"
 
-begin check "format, compile, unit, cluster, python, repro"
+begin check "format, compile, unit, cluster, simulate, python, repro"
 require_build_tools
 lock_build
 forget_results
@@ -20,6 +20,8 @@ if maven -Dmaven.test.failure.ignore=true spotless:check verify "$@"; then
 else
     failed="$failed maven"
 fi
+echo "== simulate: the protocol under seeds"
+"$ROOT/dev/checks/simulate.sh" || failed="$failed simulate"
 echo "== python: tests of the rank client"
 run_python_tests || failed="$failed python"
 if [ -z "$failed" ]; then

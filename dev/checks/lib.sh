@@ -146,7 +146,9 @@ build_distribution() {
     echo "Building Ullage ($why) ..." >&2
     local started=$SECONDS
     stamp_begin
-    if ! (cd "$ROOT" && exec mvn -B -DskipTests -Dullage.skipTestCompile=true package </dev/null 2>&1 9>&-) |
+    local build="-B -pl cli -am -DskipTests -Dullage.skipTestCompile=true package"
+    # shellcheck disable=SC2086
+    if ! (cd "$ROOT" && exec mvn $build </dev/null 2>&1 9>&-) |
         tee "$BUILD_LOG" | show_progress >&2; then
         echo "The build failed. Its first errors (all of it: $BUILD_LOG):" >&2
         grep -m 30 -E '^\[ERROR\]|^Error' "$BUILD_LOG" >&2 || tail -n 30 "$BUILD_LOG" >&2
@@ -157,8 +159,8 @@ build_distribution() {
     echo "Built in $((SECONDS - started)) s." >&2
 }
 
-# Leaves an archive of the classes that a start loads beside the jars, for bin/ullage. Best effort: without it all works,
-# only more slowly.
+# Leaves an archive of the classes that a start loads beside the jars, for bin/ullage. Best effort: without it all is
+# well, only slower.
 share_class_data() {
     local folder="$ROOT/target/class-data" waited=0
     rm -rf "$folder"
@@ -167,7 +169,7 @@ share_class_data() {
     ULLAGE_JAVA_OPTS="-XX:ArchiveClassesAtExit=$DIST/lib/ullage.jsa -Xlog:cds=off -Xlog:cds+dynamic=off" \
         "$DIST/bin/ullage" up --simulate 1xH100-80G --state "$folder" --port 0 >"$folder/log" 2>&1 9>&- </dev/null &
     STARTED_NODE=$!
-    until grep -q ' is ready' "$folder/log" || [ "$waited" -ge 120 ] || ! kill -0 "$STARTED_NODE" 2>/dev/null; do
+    until grep -qs ' is ready' "$folder/log" || [ "$waited" -ge 120 ] || ! kill -0 "$STARTED_NODE" 2>/dev/null; do
         sleep 0.25
         waited=$((waited + 1))
     done

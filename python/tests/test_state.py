@@ -179,6 +179,32 @@ class Resumed(unittest.TestCase):
         self.assertFalse(state.needs_settling)
 
 
+class Reconnected(unittest.TestCase):
+    def test_an_order_that_was_not_applied_does_not_outlive_the_connection(self):
+        state = LimitState()
+        state.receive(order(1, 100))
+        settle(state)
+        state.receive(order(2, 300))
+        state.forget_pending()
+        self.assertEqual((1, False), (state.newest_sequence, state.needs_settling))
+        self.assertIs(Receipt.NEW, state.receive(order(2, 50)), "a worker that lost its ledger counts from the hello")
+        settle(state)
+        self.assertEqual(InForce(2, 50), state.in_force)
+
+    def test_without_any_limit_it_is_as_new(self):
+        state = LimitState()
+        state.receive(order(7, 100))
+        state.forget_pending()
+        self.assertEqual((0, False), (state.newest_sequence, state.needs_settling))
+
+    def test_what_was_in_force_before_an_exec_stays(self):
+        state = LimitState(InForce(41, 700))
+        state.receive(order(42, 900))
+        state.forget_pending()
+        self.assertEqual((41, 700), (state.newest_sequence, state.limit_bytes))
+        self.assertIs(Receipt.NEW, state.receive(order(41, 100, FORWARD=700)))
+
+
 class Invariants(unittest.TestCase):
     """Random orders, repeats, phases and holdings; the allocator holds no more than the limit lets it."""
 

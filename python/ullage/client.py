@@ -366,6 +366,7 @@ class Rank:
     def hello(self) -> Dict[str, Any]:
         """The first line of a connection."""
         with self._lock:
+            self._state.forget_pending()
             applier = self._applier
             if applier.thread_safe:
                 try:

@@ -83,8 +83,7 @@ class LimitState:
         self._phase_limit_bytes: Optional[int] = None
         self._resumed = in_force is not None
         if in_force is not None:
-            # The limits of each phase were not passed on; the worker repeats them, and until then one limit serves.
-            self._newest = Order(in_force.sequence, {phase: in_force.limit_bytes for phase in PHASES})
+            self._newest = _resumed_order(in_force)
             self._phase_limit_bytes = in_force.limit_bytes
 
     @property
@@ -144,6 +143,19 @@ class LimitState:
         self._resumed = False
         return Receipt.NEW
 
+    def forget_pending(self) -> None:
+        """A new connection: an order not in force yet came from a worker that may not know of it any more.
+
+        Its ledger may be lost, and the next order would have the same sequence. A worker that does know repeats it.
+        """
+        if self._applied is not None:
+            self._newest = self._applied
+        elif self._in_force is not None:
+            self._newest = _resumed_order(self._in_force)
+            self._resumed = True
+        else:
+            self._newest = None
+
     @property
     def target_bytes(self) -> Optional[int]:
         """What the newest order allows in the current phase, bytes; None when there is no order."""
@@ -181,3 +193,8 @@ class LimitState:
         self._in_force = plan.in_force
         self._phase_limit_bytes = plan.phase_limit_bytes
         return tell
+
+
+def _resumed_order(in_force: InForce) -> Order:
+    """The limits of each phase were not passed on; the worker repeats them, and until then one limit serves."""
+    return Order(in_force.sequence, {phase: in_force.limit_bytes for phase in PHASES})

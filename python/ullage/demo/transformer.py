@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from typing import List
 
 import torch
 import torch.distributed
@@ -16,6 +17,8 @@ from ullage.torch import attach, tensor_bytes
 _SYMBOLS = 16
 _LENGTH = 12
 _WIDTH = 32
+#: Models under DDP, see ``leave_at_once`` of the trainer.
+_NEVER_FREED: List[nn.Module] = []
 
 
 class _NextSymbol(nn.Module):
@@ -92,3 +95,4 @@ class TransformerLearner:
         self._attachment.detach()
         if self._ddp:
             torch.distributed.destroy_process_group()
+            _NEVER_FREED.append(self._model)

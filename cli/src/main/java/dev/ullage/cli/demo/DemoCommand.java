@@ -50,14 +50,15 @@ public final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() throws CommandFailure, SettingsException, InterruptedException {
         ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(Level.ERROR);
-        DemoScreen screen = new DemoScreen(environment, json);
+        DemoClock clock = new DemoClock();
+        DemoScreen screen = new DemoScreen(environment, clock, json);
         DemoPython python = DemoPython.find(environment.variables());
         Path folder = temporaryFolder();
         try {
             screen.say("starting two nodes with " + DemoCluster.DEVICES_PER_NODE + " simulated GPUs each; ranks on "
                     + python.interpreter()
                     + (python.hasTorch() ? " with torch" : ", which has no torch: plain Python"));
-            DemoSummary summary = run(screen, python, folder);
+            DemoSummary summary = run(screen, clock, python, folder);
             if (json) {
                 environment.out().println(summary.json().toPrettyString());
             } else {
@@ -69,13 +70,13 @@ public final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private DemoSummary run(DemoScreen screen, DemoPython python, Path folder)
+    private DemoSummary run(DemoScreen screen, DemoClock clock, DemoPython python, Path folder)
             throws CommandFailure, SettingsException, InterruptedException {
         try (DemoCluster cluster = DemoCluster.start(folder);
                 DemoRanks ranks = new DemoRanks(python, folder)) {
             Thread hook = new Thread(ranks::close, "end-of-demo");
             Runtime.getRuntime().addShutdownHook(hook);
-            DemoRun.Outcome outcome = new DemoRun(cluster, ranks, screen).run(duration);
+            DemoRun.Outcome outcome = new DemoRun(cluster, ranks, screen, clock).run(duration);
             Runtime.getRuntime().removeShutdownHook(hook);
             return new DemoSummary(outcome, python.trainer(), duration);
         }

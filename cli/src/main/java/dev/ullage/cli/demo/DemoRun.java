@@ -28,6 +28,7 @@ final class DemoRun {
     private final DemoCluster cluster;
     private final DemoRanks ranks;
     private final DemoScreen screen;
+    private final DemoClock clock;
     private final ApiClient api;
     private final DemoWatch watch = new DemoWatch();
     private final CountDownLatch never = new CountDownLatch(1);
@@ -42,7 +43,8 @@ final class DemoRun {
     /** All that was seen. */
     record Outcome(DemoWatch watch, List<ChangeSeen> changes, List<Ended> ranks, boolean allFreed) {}
 
-    DemoRun(DemoCluster cluster, DemoRanks ranks, DemoScreen screen) {
+    DemoRun(DemoCluster cluster, DemoRanks ranks, DemoScreen screen, DemoClock clock) {
+        this.clock = clock;
         this.cluster = cluster;
         this.ranks = ranks;
         this.screen = screen;
@@ -75,8 +77,8 @@ final class DemoRun {
 
     private void awaitAllLimited() throws CommandFailure, InterruptedException {
         screen.say("waiting for " + RANKS + " ranks to register and start training");
-        long deadline = System.nanoTime() + JOIN_WITHIN.toNanos();
-        while (System.nanoTime() < deadline) {
+        Duration deadline = clock.elapsed().plus(JOIN_WITHIN);
+        while (clock.isBefore(deadline)) {
             JsonNode status = look();
             if (DemoWatch.areSettled(status, RANKS)
                     && DemoWatch.ranks(status).stream()
@@ -101,17 +103,17 @@ final class DemoRun {
 
     private List<ChangeSeen> changeWhileTheyTrain(Duration duration) throws CommandFailure, InterruptedException {
         List<ChangeSeen> seen = new ArrayList<>();
-        long start = System.nanoTime();
+        Duration start = clock.elapsed();
         for (DemoChange change : DemoChange.script()) {
-            watchUntil(start + (long) (duration.toNanos() * change.at()));
+            watchUntil(start.plusNanos((long) (duration.toNanos() * change.at())));
             seen.add(perform(change));
         }
-        watchUntil(start + duration.toNanos());
+        watchUntil(start.plus(duration));
         return seen;
     }
 
-    private void watchUntil(long deadline) throws CommandFailure, InterruptedException {
-        while (System.nanoTime() < deadline) {
+    private void watchUntil(Duration deadline) throws CommandFailure, InterruptedException {
+        while (clock.isBefore(deadline)) {
             look();
             requireAllAlive();
         }
@@ -121,16 +123,16 @@ final class DemoRun {
         Map<Integer, Long> before = DemoWatch.sequences(look());
         int affected =
                 (int) before.keySet().stream().filter(change.affects()::test).count();
-        long start = System.nanoTime();
+        Duration start = clock.elapsed();
         try {
             change.action().perform(api, cluster.operatorSecret());
         } catch (ApiException e) {
             throw new CommandFailure(ExitCode.FAILED, change.what() + " was refused: " + e.getMessage(), e);
         }
-        while (System.nanoTime() < start + CHANGE_WITHIN.toNanos()) {
+        while (clock.isBefore(start.plus(CHANGE_WITHIN))) {
             JsonNode status = look();
             if (DemoWatch.areSettled(status, RANKS) && isNewToAll(change, before, DemoWatch.sequences(status))) {
-                long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+                long millis = clock.elapsed().minus(start).toMillis();
                 screen.say(change.what() + ": " + affected + (affected == 1 ? " limit" : " limits") + " confirmed in "
                         + millis + " ms");
                 return new ChangeSeen(change, affected, Optional.of(millis));
@@ -147,8 +149,8 @@ final class DemoRun {
     }
 
     private boolean isAllFreed() throws CommandFailure, InterruptedException {
-        long deadline = System.nanoTime() + FREE_WITHIN.toNanos();
-        while (System.nanoTime() < deadline) {
+        Duration deadline = clock.elapsed().plus(FREE_WITHIN);
+        while (clock.isBefore(deadline)) {
             if (DemoWatch.ranks(look()).isEmpty()) {
                 return true;
             }

@@ -21,16 +21,17 @@ final class DemoScreen {
     private final CliEnvironment environment;
     private final boolean json;
     private final Deque<String> events = new ArrayDeque<>();
-    private final long start = System.nanoTime();
-    private long lastDrawn = start - REDRAW.toNanos();
+    private final DemoClock clock;
+    private Duration nextDraw = Duration.ZERO;
 
-    DemoScreen(CliEnvironment environment, boolean json) {
+    DemoScreen(CliEnvironment environment, DemoClock clock, boolean json) {
+        this.clock = clock;
         this.environment = environment;
         this.json = json;
     }
 
     void say(String event) {
-        String line = "[%5.1f s] %s".formatted((System.nanoTime() - start) / 1e9, event);
+        String line = "[%5.1f s] %s".formatted(clock.elapsed().toMillis() / 1e3, event);
         if (json) {
             environment.err().println(line);
         } else if (isLive()) {
@@ -44,10 +45,10 @@ final class DemoScreen {
     }
 
     void show(JsonNode status) {
-        if (!isLive() || System.nanoTime() - lastDrawn < REDRAW.toNanos()) {
+        if (!isLive() || clock.isBefore(nextDraw)) {
             return;
         }
-        lastDrawn = System.nanoTime();
+        nextDraw = clock.elapsed().plus(REDRAW);
         PrintWriter out = environment.out();
         out.print(CLEAR + StatusTable.render(status, environment.terminal()));
         out.println();

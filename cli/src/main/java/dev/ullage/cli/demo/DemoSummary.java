@@ -49,7 +49,10 @@ final class DemoSummary {
         checks.add(new Check("no device was ever over-committed", overCommits == 0, overCommits + " over-commits"));
         checks.add(new Check(
                 "limits were confirmed", confirmed >= CHANGES_WANTED, confirmed + " of at least " + CHANGES_WANTED));
-        checks.add(new Check("two ranks shared a device", shared > 0, shared + " devices with more than one rank"));
+        checks.add(new Check(
+                "two ranks shared a device",
+                shared > 0,
+                shared + (shared == 1 ? " device" : " devices") + " with more than one rank"));
         long unconfirmed = outcome.changes().stream()
                 .filter(change -> change.millis().isEmpty())
                 .count();

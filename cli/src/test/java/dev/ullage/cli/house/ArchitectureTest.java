@@ -37,6 +37,8 @@ final class ArchitectureTest {
     private static final Set<String> ADAPTERS = Set.of(
             // The edge of the process: what the user's shell gave it.
             "dev.ullage.cli.CliEnvironment",
+            // How long the demo runs is what it is asked for.
+            "dev.ullage.cli.demo.DemoClock",
             // Settings may name environment variables; the time since the JVM's start is printed.
             "dev.ullage.cli.node.NodeCommand",
             // A coordinator's uid must differ from every other's, ever.
@@ -138,6 +140,20 @@ final class ArchitectureTest {
                         "java.net..",
                         "java.nio.file..",
                         "java.nio.channels.."));
+    }
+
+    // They take wire messages, which name references, but never touch one: the simulation runs them as they are.
+    @Test
+    void whatActorsDecideKnowsNoActorAndNoLog() {
+        check(noClasses()
+                .that()
+                .haveSimpleNameEndingWith("Logic")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("org.apache.pekko..", "org.slf4j..", "ch.qos.logback..", "java.io..", "java.nio..")
+                .orShould()
+                .dependOnClassesThat()
+                .haveFullyQualifiedName("java.time.Clock"));
     }
 
     @Test

@@ -208,9 +208,6 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
             audit.said(command.instance(), command.sequence(), command.inForce(), budget());
         }
         perform(decision);
-        if (decision.events().stream().anyMatch(event -> event instanceof LedgerEvent.LimitConfirmed)) {
-            confirmations++;
-        }
         reportIfChanged(decision);
         return this;
     }
@@ -247,6 +244,8 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     /** Persist, apply, perform. */
     private KeeperLogic.Decision perform(KeeperLogic.Decision decision) {
         persist(decision);
+        confirmations +=
+                decision.events().stream().filter(this::isFirstConfirmation).count();
         logic.commit(decision, now());
         decision.events().forEach(this::warnOfAdoption);
         for (Order order : decision.orders()) {
@@ -264,6 +263,15 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
             LOG.info("device={} refused={} reason=\"{}\"", device(), refusal.reason(), refusal.message());
         }
         return decision;
+    }
+
+    /** Not what a rank says again of the same order, when it holds less. */
+    private boolean isFirstConfirmation(LedgerEvent event) {
+        return event instanceof LedgerEvent.LimitConfirmed confirmed
+                && logic.ledger()
+                        .grant(confirmed.instance())
+                        .map(grant -> grant.confirmedSequence() < confirmed.sequence())
+                        .orElse(true);
     }
 
     private void warnOfAdoption(LedgerEvent event) {

@@ -128,7 +128,8 @@ class RankCodecTest {
                 "{'type':'confirm','sequence':1,'limitBytes':1125899906842625} | limitBytes must be at most 1125899906842624 bytes, is 1125899906842625",
                 "{'type':'usage','reservedBytes':-5} | reservedBytes must be a whole number of 0 or more, is -5",
                 "{'type':'attach','session':'s'}     | token must be a string, is absent",
-                "{'type':'phase','phase':'forward'}  | unknown phase \"forward\"; known: [INIT, FORWARD, BACKWARD, OPTIMIZER, EVALUATION, CHECKPOINT, IDLE]",
+                "{'type':'phase','phase':'forward'}  | unknown phase \"forward\"; known:"
+                        + " [INIT, FORWARD, BACKWARD, OPTIMIZER, EVALUATION, CHECKPOINT, IDLE]",
                 "{'type':'phase','phase':'IDLE','id':true} | id must be a whole number of 0 or more, is true"
             })
     void whatIsNoMessageIsRefusedWithFieldValueAndRule(String json, String reason) {
@@ -147,7 +148,8 @@ class RankCodecTest {
                 "'rank':3                 | 'rank':2147483648      | rank must be at most 2147483647, is 2147483648",
                 "'job':'9a1c'             | 'job':' '              | JobId must not be blank",
                 "'restart':2              | 'restart':4294967296   | restart must be at most 2147483647, is 4294967296",
-                "'canEnforce':['torch','allocator'] | 'canEnforce':'torch' | canEnforce must be a list of strings, is \"torch\"",
+                "'canEnforce':['torch','allocator'] | 'canEnforce':'torch'"
+                        + " | canEnforce must be a list of strings, is \"torch\"",
                 "'canEnforce':['torch','allocator'] | 'canEnforce':[7] | canEnforce must be a list of strings, is [7]",
                 "'inForce':{'sequence':41 | 'inForce':7,'x':{'y':1 | inForce must be an object, is 7",
                 "'sequence':41,           | `` | sequence must be a whole number of 0 or more, is absent"

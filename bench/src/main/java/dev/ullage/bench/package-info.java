@@ -1,0 +1,5 @@
+/** What the ledger costs: per command and per record. Run with {@code bench/ledger.sh}. */
+@NullMarked
+package dev.ullage.bench;
+
+import org.jspecify.annotations.NullMarked;

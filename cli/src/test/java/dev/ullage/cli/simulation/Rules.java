@@ -1,0 +1,48 @@
+package dev.ullage.cli.simulation;
+
+import dev.ullage.common.ledger.DeviceLedger;
+import dev.ullage.common.ledger.LedgerCommand.Acknowledge;
+import dev.ullage.common.ledger.LedgerCommand.Confirm;
+import dev.ullage.common.ledger.LedgerCommand.Desire;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.simulation.ClientModel;
+import dev.ullage.common.simulation.ClientModel.InForce;
+import java.util.Optional;
+
+/** The rules of the protocol as they are; a mutant overrides one. Production code knows nothing of this. */
+class Rules {
+
+    /** Whether an append reaches the disk. */
+    boolean persists() {
+        return true;
+    }
+
+    /** Whether orders leave before their events are durable. */
+    boolean sendsBeforePersisting() {
+        return false;
+    }
+
+    /** Whether an order that leaves too early is noticed at once, and not only by what comes of it. */
+    boolean isDurabilityChecked() {
+        return true;
+    }
+
+    /** A coordinator wants to be obeyed. */
+    void beforeAcknowledge(SimulatedKeeper keeper, Acknowledge acknowledge) {}
+
+    /** A plan is about to be decided on. */
+    void beforeDesire(SimulatedKeeper keeper, Desire desire) {}
+
+    /** Anything was decided, persisted and sent. */
+    void afterDecision(SimulatedKeeper keeper) {}
+
+    /** What a rank said, as its keeper takes it. */
+    Confirm heard(Confirm confirm, DeviceLedger ledger) {
+        return confirm;
+    }
+
+    /** A process's client: new, or with what was in force before an exec. */
+    ClientModel client(RankInstance instance, Optional<InForce> before) {
+        return before.map(inForce -> new ClientModel(instance, inForce)).orElseGet(ClientModel::new);
+    }
+}

@@ -1,0 +1,211 @@
+package dev.ullage.common.simulation;
+
+import dev.ullage.common.ledger.Order;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.RankInstance;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rank client's state machine: {@code python/ullage/state.py}, method for method. Both answer to the cases in
+ * {@code rank-client-cases.json}. Not final, so that a mutant may break a rule.
+ */
+@SuppressWarnings("ReferenceEquality") // whether an order is the very one that was applied, as in Python
+public class ClientModel {
+    private Phase phase = Phase.INIT;
+    private final Optional<RankInstance> self;
+    private @Nullable Order newest;
+    private @Nullable Order applied;
+    private @Nullable InForce inForce;
+    private @Nullable MemoryBytes phaseLimit;
+    private boolean resumed;
+
+    /** What is in force: the order's sequence, and the most the process may use in any phase. */
+    public record InForce(long sequence, MemoryBytes limit) {}
+
+    /**
+     * What a safe point is to do: set {@code phaseLimit}, then commit; {@code inForce} is what will hold afterwards.
+     */
+    public record Plan(long sequence, Phase phase, MemoryBytes phaseLimit, InForce inForce) {}
+
+    /** What an arriving order was. */
+    public enum Receipt {
+        NEW,
+        REPEATED,
+        STALE
+    }
+
+    /** A process that was never given a limit. */
+    public ClientModel() {
+        this(Optional.empty());
+    }
+
+    private ClientModel(Optional<RankInstance> self) {
+        this.self = self;
+    }
+
+    /** A process that was given a limit before an exec; the limits of each phase were not passed on. */
+    public ClientModel(RankInstance instance, InForce before) {
+        self = Optional.of(instance);
+        inForce = before;
+        newest = resume(before);
+        phaseLimit = before.limit();
+    }
+
+    private Order resume(InForce before) {
+        resumed = true;
+        return new Order(self.orElseThrow(), before.sequence(), PhaseLimits.uniform(before.limit()));
+    }
+
+    public Phase phase() {
+        return phase;
+    }
+
+    public Optional<InForce> inForce() {
+        return Optional.ofNullable(inForce);
+    }
+
+    /** The limit in force in the current phase; empty when there was never one. */
+    public Optional<MemoryBytes> limit() {
+        return Optional.ofNullable(phaseLimit);
+    }
+
+    /** 0 when no order is known. */
+    public long newestSequence() {
+        return newest == null ? 0 : newest.sequence();
+    }
+
+    /** The limit of each phase by what is in force. */
+    public Optional<PhaseLimits> limits() {
+        InForce now = inForce;
+        if (now == null) {
+            return Optional.empty();
+        }
+        Order order = applied;
+        return Optional.of(
+                order == null
+                        ? PhaseLimits.uniform(now.limit())
+                        : PhaseLimits.of(one -> order.limits().in(one).min(now.limit())));
+    }
+
+    /** Whether the newest order is not in force yet, or only in part because more is held than it allows. */
+    public boolean isPending() {
+        if (newest == null) {
+            return false;
+        }
+        return newest != applied
+                || inForce == null
+                || inForce.limit().isMoreThan(newest.limits().max());
+    }
+
+    /** Whether the next safe point has anything to do: an order, or this phase's own limit. */
+    public boolean needsSettling() {
+        return isPending() || !limit().equals(target());
+    }
+
+    public void enter(Phase next) {
+        phase = next;
+    }
+
+    /** Takes an order in. The highest sequence wins; within one sequence the first order does. */
+    public Receipt receive(Order order) {
+        if (order.sequence() < newestSequence()) {
+            return Receipt.STALE;
+        }
+        if (order.sequence() == newestSequence() && !resumed) {
+            return Receipt.REPEATED;
+        }
+        accept(order);
+        return Receipt.NEW;
+    }
+
+    /** A new connection: an order not in force yet came from a worker that may not know of it any more. */
+    public void forgetPending() {
+        if (applied != null) {
+            newest = applied;
+        } else {
+            newest = inForce == null ? null : resume(inForce);
+        }
+    }
+
+    /** Makes an order the newest one. */
+    protected final void accept(Order order) {
+        newest = order;
+        resumed = false;
+    }
+
+    /** What the newest order allows in the current phase; empty when there is no order. */
+    public Optional<MemoryBytes> target() {
+        if (newest == null) {
+            return Optional.empty();
+        }
+        MemoryBytes limit = newest.limits().in(phase);
+        return Optional.of(
+                isOfNewest(inForce) ? limit.min(inForce().orElseThrow().limit()) : limit);
+    }
+
+    private boolean isOfNewest(@Nullable InForce now) {
+        return now != null && now.sequence() == newestSequence();
+    }
+
+    /** What to set and confirm when the allocator holds {@code held} (empty: not known); empty without an order. */
+    public Optional<Plan> plan(Optional<MemoryBytes> held) {
+        Order order = newest;
+        if (order == null) {
+            return Optional.empty();
+        }
+        MemoryBytes holds = held.orElse(MemoryBytes.ZERO);
+        MemoryBytes floor = inForce == null ? holds : holds.min(inForce.limit());
+        MemoryBytes most = order.limits().max().max(floor);
+        if (inForce != null && isOfNewest(inForce)) {
+            most = most.min(inForce.limit());
+        }
+        MemoryBytes inPhase = order.limits().in(phase).max(floor).min(most);
+        return Optional.of(new Plan(order.sequence(), phase, inPhase, new InForce(order.sequence(), most)));
+    }
+
+    /** Puts the plan in force. Returns whether the worker is to be told. */
+    public boolean commit(Plan plan) {
+        if (newest == null || plan.sequence() != newest.sequence() || plan.phase() != phase) {
+            throw new IllegalStateException(
+                    plan + " is not of the newest order " + newestSequence() + " in phase " + phase);
+        }
+        boolean tell = newest != applied || !plan.inForce().equals(inForce);
+        applied = newest;
+        inForce = plan.inForce();
+        phaseLimit = plan.phaseLimit();
+        return tell;
+    }
+
+    /** An equal machine that goes its own way from here. */
+    public ClientModel copy() {
+        ClientModel copy = new ClientModel(self);
+        copy.phase = phase;
+        copy.newest = newest;
+        copy.applied = applied;
+        copy.inForce = inForce;
+        copy.phaseLimit = phaseLimit;
+        copy.resumed = resumed;
+        return copy;
+    }
+
+    /** All of the state, as text: two machines with the same text behave the same. */
+    public String encoded() {
+        return phase.name()
+                + ":" + encoded(newest)
+                + (newest == applied ? "=" : "/" + encoded(applied))
+                + (inForce == null
+                        ? "-"
+                        : inForce.sequence() + "," + inForce.limit().value())
+                + (phaseLimit == null ? "-" : phaseLimit.value())
+                + (resumed ? "r" : "");
+    }
+
+    private static String encoded(@Nullable Order order) {
+        return order == null
+                ? "-"
+                : order.sequence() + "," + order.limits().max().value() + ";";
+    }
+}

@@ -1,0 +1,55 @@
+package dev.ullage.coordinator;
+
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.ToWorker.RankLimit;
+import java.util.Arrays;
+import java.util.List;
+
+/** What {@link CoordinatorLogic} wants done. Whoever performs it knows how a node is reached and where a log goes. */
+public sealed interface CoordinatorEffect {
+
+    /** Ask a worker to obey this token and to report. */
+    record Learn(NodeId worker, CoordinatorToken token) implements CoordinatorEffect {}
+
+    /** Send a worker a plan for one of its devices. */
+    record Desire(
+            NodeId worker,
+            CoordinatorToken token,
+            long revision,
+            DeviceId device,
+            Share reserve,
+            List<RankLimit> limits)
+            implements CoordinatorEffect {
+        public Desire {
+            limits = List.copyOf(limits);
+        }
+    }
+
+    /**
+     * Something was decided, or is not as it should be; one line for the log.
+     *
+     * @param format with a {@code {}} for each argument
+     */
+    record Note(Severity severity, String format, List<Object> arguments) implements CoordinatorEffect {
+        public Note {
+            arguments = List.copyOf(arguments);
+        }
+
+        static Note info(String format, Object... arguments) {
+            return new Note(Severity.INFO, format, Arrays.asList(arguments));
+        }
+
+        static Note warn(String format, Object... arguments) {
+            return new Note(Severity.WARN, format, Arrays.asList(arguments));
+        }
+    }
+
+    /** How loudly a {@link Note} is to be said. */
+    enum Severity {
+        INFO,
+        WARN
+    }
+}

@@ -1,0 +1,372 @@
+package dev.ullage.coordinator;
+
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.protocol.Protocol;
+import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.SetReserve;
+import dev.ullage.common.protocol.ToCoordinator.SetShare;
+import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
+import dev.ullage.common.protocol.ToOperator;
+import dev.ullage.common.protocol.ToOperator.Accepted;
+import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.Refused;
+import dev.ullage.common.protocol.ToWorker.RankLimit;
+import dev.ullage.config.CoordinatorSettings;
+import dev.ullage.config.LimitSettings;
+import dev.ullage.coordinator.CoordinatorEffect.Desire;
+import dev.ullage.coordinator.CoordinatorEffect.Learn;
+import dev.ullage.coordinator.CoordinatorEffect.Note;
+import dev.ullage.coordinator.leadership.Leadership;
+import dev.ullage.coordinator.leadership.LearnRequests;
+import dev.ullage.coordinator.planning.DevicePlan;
+import dev.ullage.coordinator.planning.LimitPlanner;
+import dev.ullage.coordinator.planning.OperatorDesk;
+import dev.ullage.coordinator.planning.OperatorDesk.Ruling;
+import dev.ullage.coordinator.planning.OperatorWishes;
+import dev.ullage.coordinator.planning.PlanGuard.Rule;
+import dev.ullage.coordinator.planning.PlanOutcome;
+import dev.ullage.coordinator.planning.PlanOutcome.Planned;
+import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
+import dev.ullage.coordinator.planning.Situation;
+import dev.ullage.coordinator.rollout.Rollout;
+import dev.ullage.coordinator.rollout.Rollouts;
+import dev.ullage.coordinator.view.ClusterView;
+import dev.ullage.coordinator.view.DeviceView;
+import dev.ullage.coordinator.view.NodeView;
+import dev.ullage.coordinator.view.StatusAssembly;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+
+/**
+ * What a coordinator decides, without actor, clock or log: messages change what is known, plans are made and sent on
+ * the tick. One owner, not thread safe. All state is soft: the workers say it again.
+ *
+ * <p>Effects are collected until {@link #takeEffects} and are to be performed in their order. A message that is
+ * answered at once (a query, a write) has its answer as the result.
+ */
+public final class CoordinatorLogic {
+    private final CoordinatorSettings settings;
+    private final NodeId node;
+    private final LimitPlanner planner;
+    private final OperatorDesk desk;
+
+    private final NavigableSet<NodeId> incompatible = new TreeSet<>();
+    private final NavigableMap<DeviceId, Rule> heldBack = new TreeMap<>();
+    private List<CoordinatorEffect> effects = new ArrayList<>();
+    private ClusterView view = ClusterView.EMPTY;
+    private OperatorWishes wishes = OperatorWishes.NONE;
+    private Rollouts rollouts = Rollouts.NONE;
+    private LearnRequests requests = LearnRequests.NONE;
+    private Leadership leadership;
+    private long lastRevision;
+
+    /** @param uid an id that no other coordinator has, and no earlier start of this one had */
+    public CoordinatorLogic(CoordinatorSettings settings, LimitSettings limits, NodeId node, String uid, Instant now) {
+        this.settings = settings;
+        this.node = node;
+        this.planner = LimitPlanner.rankShare(settings, limits);
+        this.desk = new OperatorDesk(planner);
+        this.leadership = Leadership.start(uid, now);
+        effects.add(Note.info("leadership node={} state={} reason=started", node, leadership.state()));
+    }
+
+    /** What is to be done since this was last asked. */
+    public List<CoordinatorEffect> takeEffects() {
+        List<CoordinatorEffect> taken = effects;
+        effects = new ArrayList<>();
+        return taken;
+    }
+
+    /** @param isNewcomer whether the worker is reached otherwise than before: it is another process, or joined again */
+    public void onAnnounced(WorkerAnnounced announced, boolean isNewcomer, Instant now) {
+        NodeId worker = announced.node();
+        if (announced.protocolVersion() != Protocol.VERSION) {
+            if (incompatible.add(worker)) {
+                effects.add(Note.warn(
+                        "worker ignored: node={} reason=it speaks protocol {}, this coordinator {}",
+                        worker,
+                        announced.protocolVersion(),
+                        Protocol.VERSION));
+            }
+            return;
+        }
+        incompatible.remove(worker);
+        announced.highestToken().ifPresent(token -> onTokenSeen(token, now));
+        if (isNewcomer || view.node(worker).isEmpty()) {
+            noteNewcomer(announced);
+            requests = requests.forgetting(worker);
+        }
+        view = view.with(announced, now);
+        if (!requests.wasAsked(worker)) {
+            leadership.token().ifPresent(token -> learnFrom(worker, token, now));
+        }
+    }
+
+    private void noteNewcomer(WorkerAnnounced announced) {
+        effects.add(Note.info(
+                "worker announced: node={} devices={}",
+                announced.node(),
+                announced.devices().size()));
+        view.ownedByOthers(announced)
+                .forEach(device -> effects.add(Note.warn(
+                        "device ignored: device={} node={} reason=another node owns it", device, announced.node())));
+    }
+
+    public void onReported(LimitsReported report, Instant now) {
+        view = view.with(report, now);
+        report.token().ifPresent(token -> onTokenSeen(token, now));
+        boolean counts = leadership.token().isPresent()
+                && leadership.token().equals(report.token())
+                && view.device(report.device())
+                        .filter(device -> device.node().equals(report.node()))
+                        .isPresent();
+        if (counts) {
+            wishes = wishes.learning(report.ledger().grants(), now);
+            Optional<Rollout> before = rollouts.of(report.device());
+            rollouts = rollouts.onReport(report, now);
+            noteProgress(before, rollouts.of(report.device()), now);
+        }
+    }
+
+    private void noteProgress(Optional<Rollout> before, Optional<Rollout> after, Instant now) {
+        after.filter(rollout -> before.map(Rollout::state)
+                        .filter(rollout.state()::equals)
+                        .isEmpty())
+                .ifPresent(rollout -> effects.add(Note.info(
+                        "rollout {}: device={} token={} revision={} millis={} reason={}",
+                        rollout.state(),
+                        rollout.device(),
+                        tokenOrNone(),
+                        rollout.revision(),
+                        rollout.status(now).millis(),
+                        rollout.explain())));
+    }
+
+    /** For people only; no plan rests on it. */
+    public void onSampled(DeviceSampled sample, Instant now) {
+        view = view.with(sample, now);
+    }
+
+    public void onStale(StaleCoordinator stale, Instant now) {
+        onTokenSeen(stale.highest(), now);
+    }
+
+    private void onTokenSeen(CoordinatorToken seen, Instant now) {
+        Leadership before = leadership;
+        leadership = leadership.onTokenSeen(seen, now);
+        if (leadership.state() != before.state()) {
+            rollouts = rollouts.retiring(device -> true, now);
+            wishes = OperatorWishes.NONE;
+            requests = LearnRequests.NONE;
+            heldBack.clear();
+            effects.add(Note.warn(
+                    "leadership lost: node={} token={} state={} reason=token {} was seen; claims again in {} ms",
+                    node,
+                    before.token().map(CoordinatorToken::toString).orElse("none"),
+                    leadership.state(),
+                    seen,
+                    leadership.claimAfter(settings).toMillis()));
+        }
+    }
+
+    public ToOperator onSetReserve(SetReserve write, Instant now) {
+        return decide(now, situation -> desk.setReserve(write.device(), write.reserve(), situation));
+    }
+
+    public ToOperator onSetShare(SetShare write, Instant now) {
+        return decide(now, situation -> desk.setShare(write.job(), write.rank(), write.share(), situation));
+    }
+
+    private ToOperator decide(Instant now, Function<Situation, Ruling> rule) {
+        if (!leadership.isActive()) {
+            return new Refused("refused: the coordinator is " + leadership.state()
+                    + " and does not know the cluster yet; ask again in a moment");
+        }
+        Ruling ruling = rule.apply(situation(leadership.token().orElseThrow(), now));
+        wishes = ruling.wishes();
+        effects.add(Note.info("operator: accepted={} reason={}", ruling.isAccepted(), ruling.message()));
+        return ruling.isAccepted() ? new Accepted(ruling.message()) : new Refused(ruling.message());
+    }
+
+    public ClusterStatus status(Instant now) {
+        return new StatusAssembly(node, leadership.token(), leadership.state().name())
+                .assemble(view, rollouts.states(), rollouts.statuses(now), now);
+    }
+
+    public void onTick(Instant now) {
+        forgetTheSilent(now);
+        List<NodeId> missing =
+                leadership.token().map(token -> missing(token, now)).orElse(List.of());
+        Leadership before = leadership;
+        leadership = leadership.onTick(!view.nodes().isEmpty(), missing.isEmpty(), settings, now);
+        if (leadership.state() != before.state()) {
+            effects.add(Note.info("leadership node={} token={} state={}", node, tokenOrNone(), leadership.state()));
+        }
+        leadership.token().ifPresent(token -> {
+            requests.due(missing(token, now), now, settings.resendAfter())
+                    .forEach(worker -> learnFrom(worker, token, now));
+            if (leadership.isActive()) {
+                plan(token, now);
+                rollOut(token, now);
+            }
+        });
+    }
+
+    private void forgetTheSilent(Instant now) {
+        ClusterView before = view;
+        view = view.forgetting(now, settings.forgetAfter());
+        for (NodeView known : before.nodes()) {
+            if (view.node(known.node()).isEmpty()) {
+                requests = requests.forgetting(known.node());
+                effects.add(
+                        Note.warn("worker forgotten: node={} reason=silent since {}", known.node(), known.heardAt()));
+            }
+        }
+        if (rollouts.states().keySet().stream().anyMatch(this::isGone)) {
+            rollouts = rollouts.retiring(this::isGone, now);
+        }
+        heldBack.keySet().removeIf(this::isGone);
+    }
+
+    private boolean isGone(DeviceId device) {
+        return view.device(device).isEmpty();
+    }
+
+    private List<NodeId> missing(CoordinatorToken token, Instant now) {
+        return view.nodesToLearnFrom(token, now.minus(settings.staleAfter()));
+    }
+
+    private void learnFrom(NodeId worker, CoordinatorToken token, Instant now) {
+        effects.add(new Learn(worker, token));
+        requests = requests.asked(worker, now);
+    }
+
+    private void plan(CoordinatorToken token, Instant now) {
+        wishes = wishes.remembering(view.jobs(), now);
+        wishes.devices().stream()
+                .filter(device -> isGone(device) || isReserveReported(device, token))
+                .forEach(device -> wishes = wishes.withoutReserve(device));
+        List<DevicePlan> plans = new ArrayList<>();
+        for (PlanOutcome outcome : planner.plan(situation(token, now))) {
+            if (outcome instanceof Planned planned) {
+                heldBack.remove(planned.device());
+                plans.add(planned.plan());
+            } else if (outcome instanceof Vetoed vetoed) {
+                noteVeto(vetoed);
+            }
+        }
+        if (!plans.isEmpty()) {
+            rollouts = rollouts.planned(plans, lastRevision + 1, now);
+            lastRevision += plans.size();
+            plans.forEach(plan -> notePlan(plan, token));
+        }
+    }
+
+    /** A plan on its way carries the wish; a report from before it says nothing about the wish. */
+    private boolean isReserveReported(DeviceId device, CoordinatorToken token) {
+        return rollouts.of(device).filter(Rollout::isOnItsWay).isEmpty()
+                && view.device(device)
+                        .filter(known -> known.obeys(token))
+                        .flatMap(DeviceView::report)
+                        .map(heard -> heard.message().ledger().wanted().reserve())
+                        .equals(wishes.reserve(device));
+    }
+
+    private Situation situation(CoordinatorToken token, Instant now) {
+        return new Situation(view, rollouts.onTheirWay(), wishes, token, now);
+    }
+
+    private void notePlan(DevicePlan plan, CoordinatorToken token) {
+        effects.add(Note.info(
+                "planned: device={} token={} revision={} reserve={} limits={} reason={}",
+                plan.device(),
+                token,
+                rollouts.of(plan.device()).map(Rollout::revision).orElse(0L),
+                plan.reserve(),
+                plan.limits().stream()
+                        .map(limit -> limit.instance().rank() + "=" + limit.limits())
+                        .toList(),
+                plan.reason()));
+    }
+
+    private void noteVeto(Vetoed vetoed) {
+        Rule rule = vetoed.veto().rule();
+        if (rule == Rule.STABILITY) {
+            heldBack.remove(vetoed.device());
+        } else if (heldBack.put(vetoed.device(), rule) != rule) {
+            effects.add(Note.warn(
+                    "plan held back: device={} rule={} reason={}",
+                    vetoed.device(),
+                    rule,
+                    vetoed.veto().reason()));
+        }
+    }
+
+    private void rollOut(CoordinatorToken token, Instant now) {
+        rollouts = rollouts.onTick(now, settings.stallAfter());
+        rollouts.stalledAt(now)
+                .forEach(stalled -> effects.add(Note.warn(
+                        "rollout STALLED: device={} token={} revision={} reason={}",
+                        stalled.device(),
+                        token,
+                        stalled.revision(),
+                        stalled.explain())));
+        List<DeviceId> sent = new ArrayList<>();
+        for (Rollout due : rollouts.due(now, settings.resendAfter())) {
+            view.device(due.device()).ifPresent(device -> {
+                effects.add(desire(device.node(), due, token));
+                sent.add(due.device());
+            });
+        }
+        rollouts = rollouts.onSent(sent, now);
+    }
+
+    private static Desire desire(NodeId worker, Rollout rollout, CoordinatorToken token) {
+        List<RankLimit> limits = rollout.plan().limits().stream()
+                .map(limit -> new RankLimit(limit.instance(), limit.limits(), limit.share()))
+                .toList();
+        return new Desire(
+                worker,
+                token,
+                rollout.revision(),
+                rollout.device(),
+                rollout.plan().reserve(),
+                limits);
+    }
+
+    /** Plans no more; every limit stays as it is. */
+    public void onStopped(Instant now) {
+        leadership = leadership.stepDown(now);
+        effects.add(Note.info("leadership node={} state={} reason=stopped", node, leadership.state()));
+    }
+
+    private String tokenOrNone() {
+        return leadership.token().map(CoordinatorToken::toString).orElse("none");
+    }
+
+    /** What is known of the cluster. */
+    public ClusterView view() {
+        return view;
+    }
+
+    /** Whether it may plan. */
+    public Leadership leadership() {
+        return leadership;
+    }
+
+    /** Where the plans stand. */
+    public Rollouts rollouts() {
+        return rollouts;
+    }
+}
