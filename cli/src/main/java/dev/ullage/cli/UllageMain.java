@@ -2,6 +2,8 @@ package dev.ullage.cli;
 
 import dev.ullage.cli.client.ApiException;
 import dev.ullage.cli.demo.DemoCommand;
+import dev.ullage.cli.devices.DevicesCommand;
+import dev.ullage.cli.doctor.DoctorCommand;
 import dev.ullage.cli.node.CoordinatorCommand;
 import dev.ullage.cli.node.UpCommand;
 import dev.ullage.cli.node.WorkerCommand;
@@ -65,6 +67,8 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new CommandLine(new SetCommand())
                         .addSubcommand(new SetReserveCommand(environment))
                         .addSubcommand(new SetShareCommand(environment)))
+                .addSubcommand(new DevicesCommand(environment))
+                .addSubcommand(new DoctorCommand(environment))
                 .addSubcommand(new TokenCommand(environment));
         commandLine.getCommandSpec().usageMessage().exitCodeList(ExitCode.list());
         return commandLine

@@ -13,9 +13,11 @@ import dev.ullage.worker.probe.GpuProbe;
 import dev.ullage.worker.probe.NvmlProbe;
 import dev.ullage.worker.probe.ProbeUnavailableException;
 import dev.ullage.worker.probe.SimulatedProbe;
+import dev.ullage.worker.probe.smi.SmiProbe;
 import dev.ullage.worker.ranks.RankSessions.UseListener;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,10 +41,10 @@ public final class DeviceSource {
     private static Devices real(WorkerSettings.Devices settings) throws WorkerStartException {
         GpuProbe probe;
         try {
-            probe = NvmlProbe.open(settings.nvmlLibrary().map(Path::toString).orElse(NvmlProbe.DEFAULT_LIBRARY));
+            probe = probe(settings);
         } catch (ProbeUnavailableException e) {
             throw new WorkerStartException(
-                    Kind.NO_DEVICES, "no GPU can be used: " + e.getMessage() + ". " + WAYS_OUT, e);
+                    Kind.NO_DEVICES, "no GPU can be used: " + withWaysOut(String.valueOf(e.getMessage())), e);
         }
         for (DeviceProblem problem : probe.problems()) {
             LOG.warn("reason=\"{}\"", problem);
@@ -52,9 +54,43 @@ public final class DeviceSource {
                     ? "the driver reports no GPU"
                     : probe.problems().toString();
             probe.close();
-            throw new WorkerStartException(Kind.NO_DEVICES, "no GPU can be used: " + problems + ". " + WAYS_OUT);
+            throw new WorkerStartException(Kind.NO_DEVICES, "no GPU can be used: " + withWaysOut(problems));
         }
         return new Devices(probe, MeasuresItself.INSTANCE);
+    }
+
+    /**
+     * What can look at the real devices of this host, whether or not there are any: NVML, and {@code nvidia-smi} only
+     * where NVML cannot be opened.
+     *
+     * @throws ProbeUnavailableException with what stood in the way of each
+     */
+    public static GpuProbe probe(WorkerSettings.Devices settings) throws ProbeUnavailableException {
+        String library = settings.nvmlLibrary().map(Path::toString).orElse(NvmlProbe.DEFAULT_LIBRARY);
+        try {
+            return NvmlProbe.open(library);
+        } catch (ProbeUnavailableException nvml) {
+            GpuProbe probe = lastResort(nvml);
+            LOG.warn(
+                    "reason=\"{}\"; devices are read through {} instead, in whole MiB",
+                    nvml.getMessage(),
+                    probe.description());
+            return probe;
+        }
+    }
+
+    private static GpuProbe lastResort(ProbeUnavailableException nvml) throws ProbeUnavailableException {
+        try {
+            return SmiProbe.open(SmiProbe.DEFAULT_PROGRAM, Clock.systemUTC());
+        } catch (ProbeUnavailableException smi) {
+            nvml.addSuppressed(smi);
+            throw new ProbeUnavailableException(nvml.reason(), nvml.getMessage() + "; and " + smi.getMessage(), nvml);
+        }
+    }
+
+    /** A sentence that says why there are no devices, and what can be done about it. */
+    public static String withWaysOut(String why) {
+        return why + ". " + WAYS_OUT;
     }
 
     private static Devices simulated(SimulatedSpec spec, NodeId node) {

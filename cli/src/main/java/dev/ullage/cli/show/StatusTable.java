@@ -10,7 +10,7 @@ import java.util.Map;
 
 /** The status document as tables: one line per device, one per rank, and whatever is wrong. Pure. */
 public final class StatusTable {
-    private static final String UNKNOWN = "-";
+    static final String UNKNOWN = "-";
     private static final String OVER_BUDGET = "OVER_BUDGET";
 
     private StatusTable() {}
@@ -188,7 +188,7 @@ public final class StatusTable {
                 : UNKNOWN;
     }
 
-    private static String size(JsonNode json, String field) {
+    static String size(JsonNode json, String field) {
         return isNumber(json, field) && json.path(field).longValue() >= 0
                 ? MemoryBytes.of(json.path(field).longValue()).toString()
                 : UNKNOWN;
@@ -213,13 +213,13 @@ public final class StatusTable {
         return json.path(field).isIntegralNumber() && json.path(field).canConvertToLong();
     }
 
-    private static String text(JsonNode json, String field) {
+    static String text(JsonNode json, String field) {
         JsonNode value = json.path(field);
         return value.isMissingNode() || value.isNull() ? UNKNOWN : clean(value.asText());
     }
 
     /** A name from somebody's job must not steer the terminal. */
-    private static String clean(String text) {
+    static String clean(String text) {
         return text.replaceAll("[\\p{Cntrl}\\p{Cf}]", "?");
     }
 }

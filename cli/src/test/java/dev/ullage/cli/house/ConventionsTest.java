@@ -66,9 +66,13 @@ final class ConventionsTest {
                 .isEmpty();
     }
 
+    /** Recordings are as their tool wrote them. */
     @Test
     void noFileHasTabs() {
-        assertThat(linesOf(TEXT).filter(line -> line.text().contains("\t"))).isEmpty();
+        assertThat(linesOf(TEXT)
+                        .filter(line -> line.text().contains("\t"))
+                        .filter(line -> !line.file().startsWith("worker/src/test/resources/nvidia-smi/")))
+                .isEmpty();
     }
 
     @Test

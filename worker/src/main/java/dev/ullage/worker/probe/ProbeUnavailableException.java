@@ -21,15 +21,17 @@ public final class ProbeUnavailableException extends Exception {
         /** The user may not open the driver's device files. */
         NO_PERMISSION,
         /** Anything else that NVML answered; the message has the code. */
-        NVML_FAILED
+        NVML_FAILED,
+        /** {@code nvidia-smi} is not there, or does not say anything that can be used. */
+        SMI_FAILED
     }
 
-    ProbeUnavailableException(Reason reason, String message) {
+    public ProbeUnavailableException(Reason reason, String message) {
         super(message);
         this.reason = reason;
     }
 
-    ProbeUnavailableException(Reason reason, String message, Throwable cause) {
+    public ProbeUnavailableException(Reason reason, String message, Throwable cause) {
         super(message, cause);
         this.reason = reason;
     }

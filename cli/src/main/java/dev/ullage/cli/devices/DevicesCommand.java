@@ -1,0 +1,130 @@
+package dev.ullage.cli.devices;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.cli.CliEnvironment;
+import dev.ullage.cli.CommandFailure;
+import dev.ullage.cli.ExitCode;
+import dev.ullage.cli.show.DevicesTable;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.config.SettingsException;
+import dev.ullage.config.SettingsFlag;
+import dev.ullage.config.SettingsLoader;
+import dev.ullage.config.UllageSettings;
+import dev.ullage.config.WorkerSettings;
+import dev.ullage.worker.DeviceSource;
+import dev.ullage.worker.probe.GpuProbe;
+import dev.ullage.worker.probe.ProbeUnavailableException;
+import dev.ullage.worker.probe.SimulatedProbe;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code ullage devices}: looks, and changes nothing. */
+@Command(
+        name = "devices",
+        description = "Shows this machine's devices as a worker would see them, or those of recordings.",
+        footer = {
+            "",
+            "ALLOCATABLE is TOTAL without what the driver keeps for itself: all that ranks can ever be given. Why a"
+                    + " figure is not known (\"-\") is under PROBLEMS.",
+            "For a bug report: nvidia-smi -q -x > nvidia-smi-q-x.xml; nvidia-smi -L > nvidia-smi-L.txt",
+            "In a folder, files with the same name up to nvidia-smi-q-x, query-gpu, compute-apps, nvidia-smi-L, table or"
+                    + " meminfo are of one machine."
+        })
+public final class DevicesCommand implements Callable<Integer> {
+    private static final String RECORD =
+            "Record some with nvidia-smi -q -x > nvidia-smi-q-x.xml, or leave out --from to look at this machine";
+
+    private final CliEnvironment environment;
+
+    @Option(names = "--json", description = "The devices as JSON.")
+    private boolean json;
+
+    @Option(
+            names = "--from",
+            paramLabel = "PATH",
+            description = "Recorded outputs of nvidia-smi instead of this machine: tables, -q -x, -L, or the queries as"
+                    + " CSV; a file or a folder of them.")
+    private @Nullable Path from;
+
+    @Option(
+            names = "--simulate",
+            paramLabel = "SPEC",
+            description = "Simulated devices instead of real ones: 8xH100-80G,2xA100-40G")
+    private @Nullable String simulate;
+
+    @Option(names = "--config", paramLabel = "FILE", description = "Settings file (HOCON).")
+    private @Nullable Path config;
+
+    public DevicesCommand(CliEnvironment environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    public Integer call() throws SettingsException, CommandFailure {
+        return from == null ? ofThisMachine() : recorded(from);
+    }
+
+    private int ofThisMachine() throws SettingsException, CommandFailure {
+        List<SettingsFlag> flags = simulate == null
+                ? List.of()
+                : List.of(new SettingsFlag("--simulate", "ullage.worker.devices.simulate", simulate));
+        UllageSettings settings = SettingsLoader.load(Optional.ofNullable(config), flags, environment.variables());
+        try (GpuProbe probe = probe(settings)) {
+            ShownSource source = ShownSource.of(probe);
+            show(List.of(source), List.of());
+            return ExitCode.OK.code();
+        } catch (ProbeUnavailableException e) {
+            return nothing("no GPU can be used: " + DeviceSource.withWaysOut(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private static GpuProbe probe(UllageSettings settings) throws ProbeUnavailableException {
+        WorkerSettings.Devices devices = settings.worker().devices();
+        return devices.simulate().isPresent()
+                ? SimulatedProbe.create(
+                        new NodeId(settings.node().nodeName()),
+                        devices.simulate().get())
+                : DeviceSource.probe(devices);
+    }
+
+    private int recorded(Path path) throws CommandFailure {
+        if (!Files.isReadable(path)) {
+            return nothing("'" + path + "' is not there or cannot be read. " + RECORD);
+        }
+        List<ShownSource> sources;
+        try {
+            sources = Recordings.read(path);
+        } catch (IOException e) {
+            return nothing("'" + path + "' cannot be read: " + e.getMessage() + ". " + RECORD);
+        }
+        if (sources.stream().noneMatch(ShownSource::isReadable)) {
+            String why = sources.size() == 1
+                    ? String.join("; ", sources.get(0).problems())
+                    : "none of its " + sources.size() + " files is an output of nvidia-smi that can be read";
+            return nothing("'" + path + "': " + why + ". " + RECORD);
+        }
+        show(sources, List.of());
+        return ExitCode.OK.code();
+    }
+
+    /** A script that asked for JSON gets it also now. */
+    private int nothing(String why) throws CommandFailure {
+        if (json) {
+            show(List.of(), List.of(why));
+        }
+        throw new CommandFailure(ExitCode.NO_DEVICES, why);
+    }
+
+    private void show(List<ShownSource> sources, List<String> errors) {
+        ObjectNode document = DevicesJson.of(sources, errors);
+        environment.out().print(json ? document + "\n" : DevicesTable.render(document, environment.terminal()));
+        environment.out().flush();
+    }
+}

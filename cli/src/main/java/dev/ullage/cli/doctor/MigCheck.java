@@ -1,0 +1,49 @@
+package dev.ullage.cli.doctor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** MIG mode, and changes of it that wait for a reset. */
+final class MigCheck implements Check {
+    private static final String NAME = "MIG";
+    private static final List<String> QUERY =
+            List.of("--query-gpu=index,mig.mode.current,mig.mode.pending", "--format=csv,noheader");
+
+    @Override
+    public Finding look(Machine machine) {
+        Optional<String> output = machine.program("nvidia-smi").flatMap(program -> {
+            List<String> command = new ArrayList<>(List.of(program.toString()));
+            command.addAll(QUERY);
+            return machine.run(command).output();
+        });
+        if (output.isEmpty()) {
+            return Finding.warn(
+                    NAME,
+                    "cannot be told: nvidia-smi is not there or gives no answer",
+                    "\"ullage devices\" shows instances as devices of their own, if NVML works");
+        }
+        List<String> on = new ArrayList<>();
+        List<String> pending = new ArrayList<>();
+        for (String line : output.get().lines().toList()) {
+            String[] cells = line.split(", *", -1);
+            if (cells.length == 3 && cells[1].equals("Enabled")) {
+                on.add(cells[0]);
+            }
+            if (cells.length == 3 && !cells[1].equals(cells[2])) {
+                pending.add(cells[0]);
+            }
+        }
+        if (!pending.isEmpty()) {
+            return Finding.warn(
+                    NAME,
+                    "a change of the mode waits for a reset of GPU " + String.join(", ", pending),
+                    "reset the GPU (nvidia-smi --gpu-reset) or restart the host, then restart the worker");
+        }
+        return Finding.pass(
+                NAME,
+                on.isEmpty()
+                        ? "off, or not available"
+                        : "on for GPU " + String.join(", ", on) + ": their instances are the devices, one for a rank");
+    }
+}

@@ -1,0 +1,102 @@
+package dev.ullage.cli.show;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.ullage.cli.show.TextTable.Cell;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The document of {@code ullage devices} as tables: where from, devices, processes, and whatever is wrong. Pure. */
+public final class DevicesTable {
+    private DevicesTable() {}
+
+    public static String render(JsonNode document, Terminal terminal) {
+        StringBuilder text = new StringBuilder();
+        for (JsonNode source : document.path("sources")) {
+            source(text, document, source, terminal);
+        }
+        return text.toString();
+    }
+
+    private static void source(StringBuilder text, JsonNode document, JsonNode source, Terminal terminal) {
+        String name = StatusTable.text(source, "source");
+        JsonNode driver = source.path("driverVersion");
+        text.append(text.isEmpty() ? "" : "\n")
+                .append(Style.HEADING.apply(name, terminal))
+                .append(driver.isTextual() ? "  driver " + StatusTable.clean(driver.textValue()) : "")
+                .append('\n');
+        List<JsonNode> devices = new ArrayList<>();
+        document.path("devices").forEach(device -> {
+            if (device.path("source").equals(source.path("source"))) {
+                devices.add(device);
+            }
+        });
+        text.append(devices.isEmpty() ? "no devices\n" : devices(devices).render(terminal));
+        processes(text, devices, terminal);
+        problems(text, devices, source, terminal);
+    }
+
+    private static TextTable devices(List<JsonNode> devices) {
+        TextTable table = new TextTable()
+                .number("INDEX")
+                .text("UUID", 3)
+                .text("NAME")
+                .text("KIND")
+                .text("PCI", 1)
+                .number("TOTAL")
+                .number("RESERVED", 4)
+                .number("ALLOCATABLE", 5)
+                .number("USED")
+                .number("FREE")
+                .number("PROCESSES", 2);
+        for (JsonNode device : devices) {
+            JsonNode processes = device.path("processes");
+            table.row(List.of(
+                    Cell.of(StatusTable.text(device, "index")),
+                    Cell.of(StatusTable.text(device, "uuid")),
+                    Cell.of(StatusTable.text(device, "name")),
+                    Cell.of(StatusTable.text(device, "kind")),
+                    Cell.of(StatusTable.text(device, "pciBusId")),
+                    Cell.of(StatusTable.size(device, "totalBytes")),
+                    Cell.of(StatusTable.size(device, "reservedBytes")),
+                    Cell.of(StatusTable.size(device, "allocatableBytes")),
+                    Cell.of(StatusTable.size(device, "usedBytes")),
+                    Cell.of(StatusTable.size(device, "freeBytes")),
+                    Cell.of(processes.isArray() ? Integer.toString(processes.size()) : StatusTable.UNKNOWN)));
+        }
+        return table;
+    }
+
+    private static void processes(StringBuilder text, List<JsonNode> devices, Terminal terminal) {
+        TextTable table =
+                new TextTable().number("INDEX").number("PID").number("USED").shortenable("PROCESS", 20);
+        boolean isEmpty = true;
+        for (JsonNode device : devices) {
+            for (JsonNode process : device.path("processes")) {
+                isEmpty = false;
+                table.row(List.of(
+                        Cell.of(StatusTable.text(device, "index")),
+                        Cell.of(StatusTable.text(process, "pid")),
+                        Cell.of(StatusTable.size(process, "usedBytes")),
+                        Cell.of(StatusTable.text(process, "name"))));
+            }
+        }
+        text.append(isEmpty ? "" : "\n" + table.render(terminal));
+    }
+
+    private static void problems(StringBuilder text, List<JsonNode> devices, JsonNode source, Terminal terminal) {
+        List<String> problems = new ArrayList<>();
+        source.path("problems").forEach(problem -> problems.add(StatusTable.clean(problem.asText())));
+        for (JsonNode device : devices) {
+            String who = device.path("index").isNull()
+                    ? StatusTable.text(device, "uuid")
+                    : StatusTable.text(device, "index");
+            device.path("problems")
+                    .forEach(problem -> problems.add("device " + who + ": " + StatusTable.clean(problem.asText())));
+        }
+        if (!problems.isEmpty()) {
+            text.append('\n').append(Style.HEADING.apply("PROBLEMS", terminal)).append('\n');
+            problems.forEach(problem ->
+                    text.append(Style.NOTICE.apply(problem, terminal)).append('\n'));
+        }
+    }
+}

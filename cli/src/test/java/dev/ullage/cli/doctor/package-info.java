@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.cli.doctor;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,210 @@
+package dev.ullage.worker.probe.smi;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceReading;
+import dev.ullage.worker.probe.DeviceProblem;
+import dev.ullage.worker.probe.GpuProbe;
+import dev.ullage.worker.probe.ProbeUnavailableException;
+import dev.ullage.worker.probe.ProbeUnavailableException.Reason;
+import dev.ullage.worker.probe.smi.SmiTool.Answer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * NVIDIA devices, read by running {@code nvidia-smi}: the last resort, where NVML cannot be opened.
+ *
+ * <p>One run answers for all devices and for {@link #INTERVAL}; so does a run that failed. The figures are those of one
+ * {@code -q -x}, which no driver refuses for a field it does not know; where that gives no devices, those of the two
+ * queries. Whole MiB is all the tool prints, so a reading is marked where its parts do not add up to the total.
+ *
+ * <p>Threads: as {@link GpuProbe} says; whoever comes while the tool runs waits for it, at most to its deadline. State:
+ * the devices found at the start, and the newest answer.
+ */
+public final class SmiProbe implements GpuProbe {
+    public static final String DEFAULT_PROGRAM = "nvidia-smi";
+
+    private static final Duration INTERVAL = Duration.ofSeconds(2);
+    private static final List<String> XML = List.of("-q", "-x");
+    private static final List<String> LIST = List.of("-L");
+    private static final List<String> GPUS = List.of(
+            "--query-gpu=index,uuid,name,pci.bus_id,driver_version,memory.total,memory.used,memory.free,mig.mode.current",
+            "--format=csv");
+    private static final List<String> PROCESSES =
+            List.of("--query-compute-apps=gpu_uuid,pid,process_name,used_gpu_memory", "--format=csv");
+    private static final Pattern NAMED = Pattern.compile("GPU ?(\\d{1,3})(?![0-9:]*:[0-9A-Fa-f]{2}:)\\b");
+    private static final Path MEMINFO = Path.of("/proc/meminfo");
+
+    private final SmiTool tool;
+    private final InstantSource clock;
+    private final Supplier<Optional<HostMemory>> host;
+    private final String description;
+    private final List<DeviceInfo> devices;
+    private final List<DeviceProblem> problems;
+    private Round newest;
+    private boolean closed;
+
+    /** What one look at all devices gave. */
+    private record Round(Instant at, Optional<SmiReport> report, Optional<SmiDevices> seen, String failure) {
+        boolean isFresh(Instant now) {
+            return !now.isBefore(at) && now.isBefore(at.plus(INTERVAL));
+        }
+    }
+
+    private SmiProbe(SmiTool tool, InstantSource clock, Supplier<Optional<HostMemory>> host, Round first) {
+        this.tool = tool;
+        this.clock = clock;
+        this.host = host;
+        this.newest = first;
+        this.description = "nvidia-smi, "
+                + first.report()
+                        .flatMap(SmiReport::driver)
+                        .map(version -> "driver " + version)
+                        .orElse("unknown driver");
+        List<DeviceInfo> found = new ArrayList<>();
+        List<DeviceProblem> unusable = new ArrayList<>();
+        SmiDevices seen = first.seen().orElseGet(() -> new SmiDevices(List.of(), List.of()));
+        seen.problems().forEach(problem -> unusable.add(problem(problem)));
+        for (SmiDevice device : seen.devices()) {
+            sort(device, found, unusable);
+        }
+        this.devices = List.copyOf(found);
+        this.problems = List.copyOf(unusable);
+    }
+
+    /**
+     * A probe on the given tool, with the devices it shows now.
+     *
+     * @param program a name on the PATH, {@link #DEFAULT_PROGRAM} for one, or a path
+     */
+    public static SmiProbe open(String program, InstantSource clock) throws ProbeUnavailableException {
+        return open(new SmiChild(program, SmiChild.DEADLINE), clock, SmiProbe::hostMemory);
+    }
+
+    static SmiProbe open(SmiTool tool, InstantSource clock, Supplier<Optional<HostMemory>> host)
+            throws ProbeUnavailableException {
+        Round first = look(tool, clock, host);
+        if (first.report().isEmpty()) {
+            throw new ProbeUnavailableException(Reason.SMI_FAILED, first.failure());
+        }
+        return new SmiProbe(tool, clock, host, first);
+    }
+
+    /** About the device that the text names; {@code GPU0000:CB:00.0} names a place on the bus. */
+    private static DeviceProblem problem(String text) {
+        Matcher named = NAMED.matcher(text);
+        int index = named.find() ? Integer.parseInt(named.group(1)) : 0;
+        return new DeviceProblem(index, Optional.empty(), false, text);
+    }
+
+    /** Only a device with a name that lasts can be given out. */
+    private static void sort(SmiDevice device, List<DeviceInfo> found, List<DeviceProblem> unusable) {
+        Optional<DeviceId> id = device.id().uuid().map(DeviceId::new);
+        int index = device.id().index().orElse(0);
+        if (id.isEmpty() || device.id().index().isEmpty()) {
+            unusable.add(new DeviceProblem(
+                    index, id, false, "nvidia-smi does not print its UUID and its index; it cannot be given out"));
+            return;
+        }
+        found.add(new DeviceInfo(
+                id.get(),
+                index,
+                device.id().name().orElse("unknown"),
+                device.kind(),
+                device.id().pciBusId()));
+    }
+
+    @Override
+    public String description() {
+        return description;
+    }
+
+    @Override
+    public List<DeviceInfo> devices() {
+        return devices;
+    }
+
+    @Override
+    public List<DeviceProblem> problems() {
+        return problems;
+    }
+
+    @Override
+    public DeviceReading read(DeviceId id) {
+        if (devices.stream().noneMatch(device -> device.id().equals(id))) {
+            return SmiReadings.nothing("device " + id + " is not one of this probe's devices");
+        }
+        Round round = round();
+        if (round.seen().isEmpty()) {
+            return SmiReadings.nothing(round.failure());
+        }
+        return round.seen().get().devices().stream()
+                .filter(device -> device.id().uuid().equals(Optional.of(id.value())))
+                .findFirst()
+                .map(SmiReadings::reading)
+                .orElseGet(() -> SmiReadings.nothing("nvidia-smi no longer shows device " + id));
+    }
+
+    private synchronized Round round() {
+        if (closed) {
+            return new Round(clock.instant(), Optional.empty(), Optional.empty(), "the probe is closed");
+        }
+        if (!newest.isFresh(clock.instant())) {
+            newest = look(tool, clock, host);
+        }
+        return newest;
+    }
+
+    private static Round look(SmiTool tool, InstantSource clock, Supplier<Optional<HostMemory>> host) {
+        Answer answer = tool.run(XML);
+        if (answer.output().isEmpty()) {
+            // A tool that hangs or is not there will not do better when asked for something else.
+            return new Round(clock.instant(), Optional.empty(), Optional.empty(), answer.failure());
+        }
+        List<SmiReport> reports = new ArrayList<>();
+        SmiReport report = SmiOutput.parse(answer.output().get());
+        reports.add(report);
+        if (report.gpus().isEmpty()) {
+            add(tool, PROCESSES, reports);
+            add(tool, GPUS, reports);
+        }
+        boolean namesAreMissing = reports.stream()
+                .flatMap(one -> one.gpus().stream())
+                .anyMatch(gpu -> gpu.mig().isOn() || gpu.id().index().isEmpty());
+        if (namesAreMissing) {
+            add(tool, LIST, reports);
+        }
+        SmiReport joined = SmiReports.join(reports);
+        SmiDevices seen = SmiDevices.of(joined, host.get());
+        return new Round(clock.instant(), Optional.of(joined), Optional.of(seen), "");
+    }
+
+    private static void add(SmiTool tool, List<String> arguments, List<SmiReport> reports) {
+        Answer answer = tool.run(arguments);
+        reports.add(answer.output().map(SmiOutput::parse).orElseGet(() -> SmiReport.nothing(answer.failure())));
+    }
+
+    private static Optional<HostMemory> hostMemory() {
+        try {
+            return HostMemory.parse(Files.readString(MEMINFO));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** The tool keeps nothing open between its runs. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+    }
+}
