@@ -16,12 +16,18 @@ import dev.ullage.worker.probe.SimulatedProbe;
 import dev.ullage.worker.ranks.RankSessions.UseListener;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Where a worker's devices come from: the driver, or a simulation that was asked for by name. */
 public final class DeviceSource {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceSource.class);
+    private static final Duration OPEN_WITHIN = Duration.ofSeconds(60);
     private static final String WAYS_OUT = "Either run on a host with an NVIDIA driver (and, in a container, with its"
             + " libraries mounted), or ask for simulated devices, for example --simulate 4xH100-80G";
 
@@ -39,7 +45,8 @@ public final class DeviceSource {
     private static Devices real(WorkerSettings.Devices settings) throws WorkerStartException {
         GpuProbe probe;
         try {
-            probe = NvmlProbe.open(settings.nvmlLibrary().map(Path::toString).orElse(NvmlProbe.DEFAULT_LIBRARY));
+            probe = openWithin(
+                    OPEN_WITHIN, settings.nvmlLibrary().map(Path::toString).orElse(NvmlProbe.DEFAULT_LIBRARY));
         } catch (ProbeUnavailableException e) {
             throw new WorkerStartException(
                     Kind.NO_DEVICES, "no GPU can be used: " + e.getMessage() + ". " + WAYS_OUT, e);
@@ -55,6 +62,32 @@ public final class DeviceSource {
             throw new WorkerStartException(Kind.NO_DEVICES, "no GPU can be used: " + problems + ". " + WAYS_OUT);
         }
         return new Devices(probe, MeasuresItself.INSTANCE);
+    }
+
+    /** A driver may hang from the first call on; the worker then says so instead of hanging too. */
+    static GpuProbe openWithin(Duration deadline, String library)
+            throws ProbeUnavailableException, WorkerStartException {
+        FutureTask<GpuProbe> opening = new FutureTask<>(() -> NvmlProbe.open(library));
+        Thread thread = new Thread(opening, "probe-open");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            return opening.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof ProbeUnavailableException unavailable) {
+                throw unavailable;
+            }
+            throw new WorkerStartException(Kind.NO_DEVICES, "looking for GPUs failed: " + e.getCause(), e);
+        } catch (TimeoutException e) {
+            throw new WorkerStartException(
+                    Kind.NO_DEVICES,
+                    "no GPU can be used: the driver has not answered for %d ms (a lost GPU, or one that needs a reset; see dmesg)"
+                            .formatted(deadline.toMillis()),
+                    e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new WorkerStartException(Kind.NO_DEVICES, "interrupted while looking for GPUs", e);
+        }
     }
 
     private static Devices simulated(SimulatedSpec spec, NodeId node) {
