@@ -6,6 +6,7 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
@@ -158,6 +159,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             onReported(report, now);
         } else if (message instanceof DeviceSampled sample) {
             view = view.with(sample, now);
+        } else if (message instanceof DeviceWatched watched) {
+            view = view.with(watched, now);
         } else if (message instanceof StaleCoordinator stale) {
             onTokenSeen(stale.highest(), now);
         } else if (message instanceof StatusQuery query) {

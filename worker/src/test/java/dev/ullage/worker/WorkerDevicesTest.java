@@ -13,6 +13,7 @@ import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.config.ClusterConfig;
@@ -180,17 +181,17 @@ class WorkerDevicesTest {
         await(DeviceSampled.class, sampled -> sampled.memory().isPresent());
         probe.hang(FIRST.value());
 
-        DeviceSampled sample = await(
-                DeviceSampled.class, sampled -> sampled.quality().orElseThrow().state() == SampleState.STALE);
+        DeviceWatched watched =
+                await(DeviceWatched.class, device -> device.quality().state() == SampleState.STALE);
+        DeviceSampled sample = await(DeviceSampled.class, sampled -> sampled.ageMillis() > 1_000);
 
-        assertThat(sample.ageMillis()).isGreaterThan(1_000);
+        assertThat(watched.quality().lostSamples()).isPositive();
         assertThat(sample.memory()).isPresent();
-        assertThat(sample.quality().orElseThrow().lostSamples()).isPositive();
         try (RankClient client = RankClient.connect(runtime.socket())) {
             client.say(RankClient.hello(0, ProcessHandle.current().pid(), ""));
             assertThat(client.hear().path("type").textValue()).isEqualTo("welcome");
         }
         probe.release(FIRST.value());
-        await(DeviceSampled.class, sampled -> sampled.quality().orElseThrow().state() == SampleState.FRESH);
+        await(DeviceWatched.class, device -> device.quality().state() == SampleState.FRESH);
     }
 }
