@@ -3,6 +3,7 @@ package dev.ullage.coordinator;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
@@ -119,6 +120,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             logic.onReported(report, now);
         } else if (message instanceof DeviceSampled sample) {
             logic.onSampled(sample, now);
+        } else if (message instanceof DeviceWatched watched) {
+            logic.onWatched(watched, now);
         } else if (message instanceof StaleCoordinator stale) {
             logic.onStale(stale, now);
         } else if (message instanceof StatusQuery query) {

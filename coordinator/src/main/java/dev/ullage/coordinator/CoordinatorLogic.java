@@ -5,6 +5,7 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
@@ -156,6 +157,11 @@ public final class CoordinatorLogic {
     /** For people only; no plan rests on it. */
     public void onSampled(DeviceSampled sample, Instant now) {
         view = view.with(sample, now);
+    }
+
+    /** How far the readings of a device can be relied on. */
+    public void onWatched(DeviceWatched watched, Instant now) {
+        view = view.with(watched, now);
     }
 
     public void onStale(StaleCoordinator stale, Instant now) {

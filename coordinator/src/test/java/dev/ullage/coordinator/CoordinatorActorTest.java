@@ -11,9 +11,12 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RolloutState;
+import dev.ullage.common.model.SampleQuality;
+import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
@@ -418,15 +421,8 @@ class CoordinatorActorTest {
         ActorRef<ToWorker> worker = kit.<ToWorker>createTestProbe().getRef();
         List<ToCoordinator> messages = List.of(
                 Fixtures.announced(new NodeId("a"), Optional.empty(), worker, device),
-                new DeviceSampled(
-                        new NodeId("a"),
-                        device,
-                        0,
-                        Optional.empty(),
-                        Optional.empty(),
-                        List.of(),
-                        List.of(),
-                        Optional.empty()),
+                new DeviceSampled(new NodeId("a"), device, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
+                new DeviceWatched(new NodeId("a"), device, new SampleQuality(SampleState.FRESH, 0)),
                 Fixtures.report(
                         1, Fixtures.ledger(Fixtures.joined(rank(0).rank().rank()))),
                 new StaleCoordinator(new NodeId("a"), device, token, token),

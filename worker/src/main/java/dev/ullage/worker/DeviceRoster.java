@@ -135,8 +135,8 @@ final class DeviceRoster {
 
     private void tellGone(DeviceInfo device) {
         LOG.error(
-                "device={} name=\"{}\" reason=\"no longer listed by the driver: lost, or its MIG layout was changed. Its"
-                        + " ranks keep their grants until their processes end; stop them, or bring the device back\"",
+                "device={} name=\"{}\" reason=\"no longer listed by the driver: lost, or its MIG layout was changed."
+                        + " Its ranks keep their grants until their processes end; stop them, or bring the device back\"",
                 device.id(),
                 device.name());
     }

@@ -12,18 +12,25 @@ import dev.ullage.worker.probe.DeviceProblem;
 import dev.ullage.worker.probe.GpuProbe;
 import dev.ullage.worker.probe.NvmlProbe;
 import dev.ullage.worker.probe.ProbeUnavailableException;
+import dev.ullage.worker.probe.ProbeUnavailableException.Reason;
 import dev.ullage.worker.probe.SimulatedProbe;
 import dev.ullage.worker.probe.smi.SmiProbe;
 import dev.ullage.worker.ranks.RankSessions.UseListener;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Where a worker's devices come from: the driver, or a simulation that was asked for by name. */
 public final class DeviceSource {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceSource.class);
+    private static final Duration OPEN_WITHIN = Duration.ofSeconds(60);
     private static final String WAYS_OUT = "Either run on a host with an NVIDIA driver (and, in a container, with its"
             + " libraries mounted), or ask for simulated devices, for example --simulate 4xH100-80G";
 
@@ -61,15 +68,18 @@ public final class DeviceSource {
 
     /**
      * What can look at the real devices of this host, whether or not there are any: NVML, and {@code nvidia-smi} only
-     * where NVML cannot be opened.
+     * where NVML cannot be opened. Not where the driver hangs: it would hang the same driver.
      *
      * @throws ProbeUnavailableException with what stood in the way of each
      */
     public static GpuProbe probe(WorkerSettings.Devices settings) throws ProbeUnavailableException {
         String library = settings.nvmlLibrary().map(Path::toString).orElse(NvmlProbe.DEFAULT_LIBRARY);
         try {
-            return NvmlProbe.open(library);
+            return openWithin(OPEN_WITHIN, library);
         } catch (ProbeUnavailableException nvml) {
+            if (nvml.reason() == Reason.DRIVER_HANGS) {
+                throw nvml;
+            }
             GpuProbe probe = lastResort(nvml);
             LOG.warn(
                     "reason=\"{}\"; devices are read through {} instead, in whole MiB",
@@ -91,6 +101,31 @@ public final class DeviceSource {
     /** A sentence that says why there are no devices, and what can be done about it. */
     public static String withWaysOut(String why) {
         return why + ". " + WAYS_OUT;
+    }
+
+    /** A driver may hang from the first call on; the worker then says so instead of hanging too. */
+    static GpuProbe openWithin(Duration deadline, String library) throws ProbeUnavailableException {
+        FutureTask<GpuProbe> opening = new FutureTask<>(() -> NvmlProbe.open(library));
+        Thread thread = new Thread(opening, "probe-open");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            return opening.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof ProbeUnavailableException unavailable) {
+                throw unavailable;
+            }
+            throw new ProbeUnavailableException(Reason.NVML_FAILED, "looking for GPUs failed: " + e.getCause(), e);
+        } catch (TimeoutException e) {
+            throw new ProbeUnavailableException(
+                    Reason.DRIVER_HANGS,
+                    "the driver has not answered for %d ms (a lost GPU, or one that needs a reset; see dmesg)"
+                            .formatted(deadline.toMillis()),
+                    e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ProbeUnavailableException(Reason.NVML_FAILED, "interrupted while looking for GPUs", e);
+        }
     }
 
     private static Devices simulated(SimulatedSpec spec, NodeId node) {

@@ -10,6 +10,7 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToWorker;
@@ -254,8 +255,8 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                         sample.reading().memory(),
                         foreign,
                         sessions.samplesOn(sample.device()),
-                        problems,
-                        Optional.of(sample.quality())));
+                        problems));
+        link.coordinator().tell(new DeviceWatched(setup.node(), sample.device(), sample.quality()));
     }
 
     private Behavior<Command> onDeviceAdded(DeviceAdded command) {

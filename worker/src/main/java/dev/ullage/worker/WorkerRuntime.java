@@ -35,7 +35,7 @@ import scala.concurrent.Await;
 public final class WorkerRuntime implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerRuntime.class);
     private static final Duration ANNOUNCE_EVERY = Duration.ofSeconds(1);
-    private static final Duration SCAN_EVERY = Duration.ofSeconds(10);
+    private static final int ROUNDS_PER_SCAN = 10;
     private static final Duration STOP_WITHIN = Duration.ofSeconds(10);
     private static final Path PROC = Path.of("/proc");
     private static final String SOCKET_NAME = "ranks.sock";
@@ -130,7 +130,7 @@ public final class WorkerRuntime implements AutoCloseable {
                 roster.readers(),
                 roster.present().stream().map(DeviceInfo::id).toList(),
                 SamplingSchedule.every(setup.settings().sampleInterval()),
-                SCAN_EVERY,
+                setup.settings().sampleInterval().multipliedBy(ROUNDS_PER_SCAN),
                 clock,
                 sample -> {
                     roster.measured(sample);

@@ -136,6 +136,7 @@ final class ArchitectureTest {
                         "org.slf4j..",
                         "ch.qos.logback..",
                         "com.sun.jna..",
+                        "jcuda..",
                         "com.fasterxml.jackson..",
                         "com.typesafe.config..",
                         "java.io..",

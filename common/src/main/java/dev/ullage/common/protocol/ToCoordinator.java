@@ -45,7 +45,6 @@ public sealed interface ToCoordinator extends WireMessage {
      * @param foreign memory of processes that are no rank of ours, when it could be worked out
      * @param ranks what the ranks on the device say of themselves
      * @param problems what could not be read, and why
-     * @param quality fresh, stale or lost, and how many samples were lost; an older worker does not say
      */
     record DeviceSampled(
             NodeId node,
@@ -54,14 +53,19 @@ public sealed interface ToCoordinator extends WireMessage {
             Optional<MemoryUse> memory,
             Optional<MemoryBytes> foreign,
             List<RankSample> ranks,
-            List<String> problems,
-            Optional<SampleQuality> quality)
+            List<String> problems)
             implements ToCoordinator {
         public DeviceSampled {
             ranks = List.copyOf(ranks);
             problems = List.copyOf(problems);
         }
     }
+
+    /**
+     * How far the newest {@link DeviceSampled} of the device can be relied on. Sent with each, and lost without harm. A
+     * worker that never says so is older.
+     */
+    record DeviceWatched(NodeId node, DeviceId device, SampleQuality quality) implements ToCoordinator {}
 
     /**
      * The state of a device's ledger: after each change and on the keeper's tick.

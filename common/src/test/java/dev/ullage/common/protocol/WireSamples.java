@@ -22,6 +22,7 @@ import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
@@ -91,8 +92,8 @@ final class WireSamples {
                         Optional.of(memoryUse()),
                         Optional.of(MemoryBytes.ofMebibytes(512)),
                         List.of(rankSample()),
-                        List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known"),
-                        Optional.of(new SampleQuality(SampleState.STALE, 4))),
+                        List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known")),
+                new DeviceWatched(NODE, DEVICE, new SampleQuality(SampleState.STALE, 4)),
                 new LimitsReported(NODE, DEVICE, Optional.of(TOKEN), 12, ledgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new StatusQuery(operator),
@@ -119,8 +120,8 @@ final class WireSamples {
     List<WireMessage> sparse() {
         return List.of(
                 new WorkerAnnounced(NODE, Protocol.VERSION, Optional.empty(), List.of(), worker),
-                new DeviceSampled(
-                        NODE, DEVICE, 0, Optional.empty(), Optional.empty(), List.of(), List.of(), Optional.empty()),
+                new DeviceSampled(NODE, DEVICE, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
+                new DeviceWatched(NODE, DEVICE, new SampleQuality(SampleState.FRESH, 0)),
                 new LimitsReported(NODE, DEVICE, Optional.empty(), 0, sparseLedgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new StatusQuery(operator),

@@ -7,6 +7,7 @@ import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import java.time.Duration;
@@ -62,6 +63,10 @@ public final class ClusterView {
 
     public ClusterView with(DeviceSampled sample, Instant now) {
         return changing(sample.node(), sample.device(), now, known -> known.withSample(new Heard<>(sample, now)));
+    }
+
+    public ClusterView with(DeviceWatched watched, Instant now) {
+        return changing(watched.node(), watched.device(), now, known -> known.withQuality(watched.quality()));
     }
 
     /** Without the nodes that have been silent for longer than {@code forgetAfter}. */

@@ -14,13 +14,18 @@ import java.util.Optional;
  * The newest that is known of one device.
  *
  * @param report what its ledger said; the base of every plan
- * @param sample what was measured; for people, and for whether anything may grow
+ * @param sample what was measured; for people only
+ * @param quality how far that can be relied on; on a device that is not fresh nothing may grow
  */
 public record DeviceView(
-        NodeId node, DeviceInfo info, Optional<Heard<LimitsReported>> report, Optional<Heard<DeviceSampled>> sample) {
+        NodeId node,
+        DeviceInfo info,
+        Optional<Heard<LimitsReported>> report,
+        Optional<Heard<DeviceSampled>> sample,
+        Optional<SampleQuality> quality) {
 
     static DeviceView announced(NodeId node, DeviceInfo info) {
-        return new DeviceView(node, info, Optional.empty(), Optional.empty());
+        return new DeviceView(node, info, Optional.empty(), Optional.empty(), Optional.empty());
     }
 
     public DeviceId id() {
@@ -29,7 +34,7 @@ public record DeviceView(
 
     /** What its worker last said of the readings; empty when it has not. */
     public Optional<SampleState> sampleState() {
-        return sample.flatMap(heard -> heard.message().quality()).map(SampleQuality::state);
+        return quality.map(SampleQuality::state);
     }
 
     /** Whether the newest report of its ledger says that it obeys the coordinator with this token. */
@@ -40,14 +45,18 @@ public record DeviceView(
     }
 
     DeviceView withInfo(DeviceInfo newInfo) {
-        return new DeviceView(node, newInfo, report, sample);
+        return new DeviceView(node, newInfo, report, sample, quality);
     }
 
     DeviceView with(Heard<LimitsReported> newReport) {
-        return new DeviceView(node, info, Optional.of(newReport), sample);
+        return new DeviceView(node, info, Optional.of(newReport), sample, quality);
     }
 
     DeviceView withSample(Heard<DeviceSampled> newSample) {
-        return new DeviceView(node, info, report, Optional.of(newSample));
+        return new DeviceView(node, info, report, Optional.of(newSample), quality);
+    }
+
+    DeviceView withQuality(SampleQuality newQuality) {
+        return new DeviceView(node, info, report, sample, Optional.of(newQuality));
     }
 }

@@ -4,6 +4,7 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RolloutState;
+import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
@@ -45,12 +46,12 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
     private static DeviceStatus device(DeviceView device, Map<DeviceId, RolloutState> rollouts, Instant now) {
         return new DeviceStatus(
                 device.info(),
-                device.sample().map(heard -> sample(heard, now)),
+                device.sample().map(heard -> sample(heard, device.quality(), now)),
                 device.report().map(Heard::message).map(LimitsReported::ledger),
                 Optional.ofNullable(rollouts.get(device.id())));
     }
 
-    private static SampleStatus sample(Heard<DeviceSampled> heard, Instant now) {
+    private static SampleStatus sample(Heard<DeviceSampled> heard, Optional<SampleQuality> quality, Instant now) {
         DeviceSampled sample = heard.message();
         return new SampleStatus(
                 sample.ageMillis() + millis(heard.ageAt(now)),
@@ -58,7 +59,7 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
                 sample.foreign(),
                 sample.ranks(),
                 sample.problems(),
-                sample.quality());
+                quality);
     }
 
     private static long millis(Duration age) {

@@ -28,7 +28,7 @@ import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
-import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.CoordinatorSettings;
@@ -184,16 +184,9 @@ class LimitPlannerTest {
     }
 
     private static Situation measured(Situation before, SampleState state) {
-        DeviceSampled sample = new DeviceSampled(
-                before.view().devices().iterator().next().node(),
-                DEVICE,
-                0,
-                Optional.empty(),
-                Optional.empty(),
-                List.of(),
-                List.of(),
-                Optional.of(new SampleQuality(state, 1)));
-        return new Situation(before.view().with(sample, T0), before.onTheirWay(), before.wishes(), TOKEN, T0);
+        DeviceWatched watched = new DeviceWatched(
+                before.view().devices().iterator().next().node(), DEVICE, new SampleQuality(state, 1));
+        return new Situation(before.view().with(watched, T0), before.onTheirWay(), before.wishes(), TOKEN, T0);
     }
 
     @Test

@@ -47,7 +47,7 @@ public final class NvmlProbe implements GpuProbe {
      * @param library a name for the system's loader, {@link #DEFAULT_LIBRARY} for one, or a path
      */
     public static NvmlProbe open(String library) throws ProbeUnavailableException {
-        return open(library, NvmlHost.real(CudaFacts.none("CUDA is not asked")));
+        return open(library, NvmlHost.real(new JCudaFacts()));
     }
 
     static NvmlProbe open(String library, NvmlHost host) throws ProbeUnavailableException {

@@ -20,6 +20,8 @@ public final class ProbeUnavailableException extends Exception {
         VERSION_MISMATCH,
         /** The user may not open the driver's device files. */
         NO_PERMISSION,
+        /** A call into the driver has not come back. */
+        DRIVER_HANGS,
         /** Anything else that NVML answered; the message has the code. */
         NVML_FAILED,
         /** {@code nvidia-smi} is not there, or does not say anything that can be used. */

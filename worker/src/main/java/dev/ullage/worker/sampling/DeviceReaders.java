@@ -29,7 +29,7 @@ public final class DeviceReaders implements AutoCloseable {
 
     private final GpuProbe probe;
     private final Path proc;
-    private final Map<DeviceId, SingleCall> reads = new ConcurrentHashMap<>();
+    private final Map<DeviceId, Reader> readers = new ConcurrentHashMap<>();
     private final SingleCall scan = new SingleCall("probe-scan");
 
     /** @param proc where processes are looked up */
@@ -43,15 +43,20 @@ public final class DeviceReaders implements AutoCloseable {
 
     /** Starts to read the device; false, and nothing is started, while an earlier call for it is outstanding. */
     boolean begin(DeviceId device, Consumer<Measurement> onAnswer) {
-        return callFor(device).begin(() -> measure(device), onAnswer);
+        Reader reader = readers.computeIfAbsent(device, this::newReader);
+        return reader.call().begin(() -> measure(device, reader.ancestries()), onAnswer);
     }
 
-    private Measurement measure(DeviceId device) {
+    /** What is kept for one device; the cache is touched within its call only, so by one thread at a time. */
+    private record Reader(SingleCall call, AncestryCache ancestries) {}
+
+    private Reader newReader(DeviceId device) {
+        return new Reader(new SingleCall("probe-" + device), new AncestryCache(pid -> ProcStatus.read(proc, pid)));
+    }
+
+    private Measurement measure(DeviceId device, AncestryCache ancestries) {
         DeviceReading reading = probe.read(device);
-        List<Ancestry> ancestries = reading.processes().orElse(List.of()).stream()
-                .map(process -> Ancestry.of(process.pid(), pid -> ProcStatus.read(proc, pid)))
-                .toList();
-        return new Measurement(reading, ancestries);
+        return new Measurement(reading, ancestries.of(reading));
     }
 
     /** Starts to look for devices; false while an earlier look is outstanding. */
@@ -79,10 +84,6 @@ public final class DeviceReaders implements AutoCloseable {
         return new DeviceReading(Optional.empty(), Optional.empty(), List.of(problem + "; memory is unknown"));
     }
 
-    private SingleCall callFor(DeviceId device) {
-        return reads.computeIfAbsent(device, id -> new SingleCall("probe-" + id));
-    }
-
     /** Lets go of the driver, waiting for it only for a moment: a device that hangs may hold that up too. */
     @Override
     public void close() {
@@ -102,6 +103,6 @@ public final class DeviceReaders implements AutoCloseable {
         }
         call.end();
         scan.end();
-        reads.values().forEach(SingleCall::end);
+        readers.values().forEach(reader -> reader.call().end());
     }
 }

@@ -166,8 +166,8 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
                 LOG.warn("device={} state=STALE ageMillis={} reason=\"not read since: {}\"", device, age, problems);
             case LOST ->
                 LOG.error(
-                        "device={} state=LOST ageMillis={} reason=\"not read since: {}; limits stay, none grows. Look at"
-                                + " nvidia-smi -q and the kernel's log (dmesg | grep NVRM); a GPU that does not come back"
+                        "device={} state=LOST ageMillis={} reason=\"not read since: {}; limits stay, none grows."
+                                + " Look at nvidia-smi -q and the kernel's log (dmesg | grep NVRM); a GPU that does not come back"
                                 + " needs a reset (nvidia-smi --gpu-reset) or a restart of the host\"",
                         device,
                         age,

@@ -28,6 +28,23 @@ class NvmlProbeGpuTest {
         }
     }
 
+    @Test
+    void aContextCostsSomethingThatCanBeTold() {
+        Requires.nvidiaGpu();
+        try (NvmlProbe probe = NvmlProbe.open(NvmlProbe.DEFAULT_LIBRARY)) {
+            for (DeviceInfo device : probe.devices()) {
+                ContextOverhead overhead = ContextOverhead.measure(probe, device.id());
+                assertThat(overhead.bytes().orElse(MemoryBytes.ofGibibytes(1)).value())
+                        .as(overhead.how())
+                        .isBetween(
+                                MemoryBytes.ofMebibytes(16).value(),
+                                MemoryBytes.ofGibibytes(4).value());
+            }
+        } catch (ProbeUnavailableException e) {
+            Requires.that(false, Requires.MACHINE + e.getMessage());
+        }
+    }
+
     private static void addsUp(MemoryUse memory) {
         MemoryBytes reserved = memory.reserved().orElse(MemoryBytes.ZERO);
         assertThat(memory.used().plus(memory.free()).plus(reserved)).isEqualTo(memory.total());

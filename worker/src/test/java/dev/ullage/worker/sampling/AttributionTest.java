@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -79,6 +80,28 @@ class AttributionTest {
         assertThat(Ancestry.of(611, pid -> ProcStatus.read(PROC, pid)))
                 .isEqualTo(new Ancestry(611, true, List.of(610L, 600L, 500L)));
         assertThat(Ancestry.of(999, pid -> ProcStatus.read(PROC, pid))).isEqualTo(new Ancestry(999, false, List.of()));
+    }
+
+    @Test
+    void aProcessThatStaysIsLookedUpOnceAndThenNowAndThen() {
+        AtomicInteger lookUps = new AtomicInteger();
+        AncestryCache cache = new AncestryCache(pid -> {
+            lookUps.incrementAndGet();
+            return Optional.of(new ProcStatus(pid, 1, List.of(pid)));
+        });
+        DeviceReading reading = new DeviceReading(
+                Optional.empty(), Optional.of(List.of(new ProcessUse(49, Optional.empty()))), List.of());
+        for (int round = 1; round < 49; round++) {
+            assertThat(cache.of(reading)).containsExactly(new Ancestry(49, true, List.of()));
+        }
+        assertThat(lookUps).hasValue(1);
+
+        cache.of(reading);
+
+        assertThat(lookUps).hasValue(2);
+        cache.of(new DeviceReading(Optional.empty(), Optional.empty(), List.of()));
+        cache.of(reading);
+        assertThat(lookUps).as("it was gone, so it may be another").hasValue(3);
     }
 
     // A table that goes in a circle, as no kernel writes it but a race may let it seem.

@@ -1,0 +1,66 @@
+/*
+ * A libcuda.so.1 without a GPU, as far as Ullage calls it through JCuda. One device, told by the environment:
+ *
+ *     FAKE_CUDA_INIT=<code>          what cuInit answers, else 0
+ *     FAKE_CUDA_INTEGRATED=0|1       whether the device uses the host's memory
+ *     FAKE_CUDA_SCRIPT=<file>        a script of the fake NVML: a context adds "device.0.compute=<this process>:<bytes>"
+ *     FAKE_CUDA_CONTEXT=<bytes>      what a context costs
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ATTRIBUTE_INTEGRATED 18
+
+static const unsigned char uuid[16] = {0, 0, 0, 0, 0x11, 0x11, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0};
+
+static long setting(const char *name) {
+    const char *text = getenv(name);
+    return text ? atol(text) : 0;
+}
+
+int cuInit(unsigned int flags) {
+    (void) flags;
+    return (int) setting("FAKE_CUDA_INIT");
+}
+
+int cuDeviceGetCount(int *count) {
+    *count = 1;
+    return 0;
+}
+
+int cuDeviceGet(int *device, int ordinal) {
+    *device = ordinal;
+    return 0;
+}
+
+int cuDeviceGetUuid(void *out, int device) {
+    (void) device;
+    memcpy(out, uuid, sizeof uuid);
+    return 0;
+}
+
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+    (void) device;
+    *value = attribute == ATTRIBUTE_INTEGRATED ? (int) setting("FAKE_CUDA_INTEGRATED") : 0;
+    return 0;
+}
+
+int cuCtxCreate_v2(void **context, unsigned int flags, int device) {
+    (void) flags;
+    (void) device;
+    const char *file = getenv("FAKE_CUDA_SCRIPT");
+    FILE *script = file ? fopen(file, "a") : NULL;
+    if (script) {
+        fprintf(script, "device.0.compute=%d:%ld\n", (int) getpid(), setting("FAKE_CUDA_CONTEXT"));
+        fclose(script);
+    }
+    *context = (void *) uuid;
+    return 0;
+}
+
+int cuCtxDestroy_v2(void *context) {
+    (void) context;
+    return 0;
+}
