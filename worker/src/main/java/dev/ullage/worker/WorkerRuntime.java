@@ -194,7 +194,7 @@ public final class WorkerRuntime implements AutoCloseable {
         }
         RankServer server = port.open(
                 setup.stateDir().resolve(SOCKET_NAME),
-                new RankDevices(probe.devices()),
+                new RankDevices(probe.devices(), probe.driverFacts()),
                 device -> Optional.ofNullable(newest.get(device.id())),
                 event -> system.tell(new WorkerHub.ForSessions(event)));
         system.systemActorOf(

@@ -28,6 +28,13 @@ public interface GpuProbe extends AutoCloseable {
     /** The devices that exist but are not in {@link #devices()}, and what is not known about those that are. */
     List<DeviceProblem> problems();
 
+    /**
+     * What the driver knows of the names that processes use for {@link #devices()}, as found when the probe was made.
+     */
+    default DriverFacts driverFacts() {
+        return DriverFacts.NONE;
+    }
+
     /** The memory of one device now. For an id that is not in {@link #devices()} the reading is empty and says so. */
     DeviceReading read(DeviceId id);
 

@@ -6,6 +6,7 @@ import dev.ullage.worker.probe.DeviceResolution;
 import dev.ullage.worker.probe.DeviceResolution.Refused;
 import dev.ullage.worker.probe.DeviceResolution.Resolved;
 import dev.ullage.worker.probe.DeviceResolver;
+import dev.ullage.worker.probe.DriverFacts;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import java.util.List;
 import org.slf4j.Logger;
@@ -16,17 +17,21 @@ public final class RankDevices {
     private static final Logger LOG = LoggerFactory.getLogger(RankDevices.class);
 
     private final List<DeviceInfo> devices;
+    private final DriverFacts facts;
 
-    public RankDevices(List<DeviceInfo> devices) {
+    public RankDevices(List<DeviceInfo> devices, DriverFacts facts) {
         this.devices = List.copyOf(devices);
+        this.facts = facts;
     }
 
     DeviceInfo choose(RankMessage.Hello hello) throws BadMessageException {
         DeviceRequest request = new DeviceRequest(
                 hello.wish().visibleDevices(),
                 hello.facts().localRank(),
-                hello.wish().device());
-        DeviceResolution resolution = DeviceResolver.resolve(request, devices);
+                hello.wish().device(),
+                hello.wish().deviceOrder(),
+                hello.wish().containerDevices());
+        DeviceResolution resolution = DeviceResolver.resolve(request, devices, facts);
         resolution.warnings().forEach(warning -> LOG.warn("rank={} reason=\"{}\"", hello.rank(), warning));
         if (resolution instanceof Resolved resolved) {
             return resolved.device();

@@ -14,6 +14,7 @@ import dev.ullage.common.testing.Fixtures;
 import dev.ullage.common.testing.TestClock;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.worker.limits.LimitKeeper;
+import dev.ullage.worker.probe.DriverFacts;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -72,7 +73,11 @@ final class RankHarness implements AutoCloseable {
     RankServer open(Path socket) throws IOException {
         MemoryUse memory =
                 new MemoryUse(Fixtures.gib(100), Optional.of(MemoryBytes.ZERO), MemoryBytes.ZERO, Fixtures.gib(100));
-        return port.open(socket, new RankDevices(List.of(FIRST, SECOND)), device -> Optional.of(memory), this::on);
+        return port.open(
+                socket,
+                new RankDevices(List.of(FIRST, SECOND), DriverFacts.NONE),
+                device -> Optional.of(memory),
+                this::on);
     }
 
     void on(RankSessions.Event event) {

@@ -4,9 +4,11 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.worker.probe.DeviceProblem;
+import dev.ullage.worker.probe.DriverFacts;
 import dev.ullage.worker.probe.GpuProbe;
 import dev.ullage.worker.probe.ProbeUnavailableException;
 import dev.ullage.worker.probe.ProbeUnavailableException.Reason;
+import dev.ullage.worker.probe.smi.SmiProcess.MigInstance;
 import dev.ullage.worker.probe.smi.SmiTool.Answer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,7 +18,9 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -51,6 +55,7 @@ public final class SmiProbe implements GpuProbe {
     private final String description;
     private final List<DeviceInfo> devices;
     private final List<DeviceProblem> problems;
+    private final DriverFacts driverFacts;
     private Round newest;
     private boolean closed;
 
@@ -80,6 +85,24 @@ public final class SmiProbe implements GpuProbe {
         }
         this.devices = List.copyOf(found);
         this.problems = List.copyOf(unusable);
+        this.driverFacts = new DriverFacts(
+                Optional.empty(), first.report().map(SmiProbe::legacyNames).orElse(Map.of()));
+    }
+
+    private static Map<String, DeviceId> legacyNames(SmiReport report) {
+        Map<String, DeviceId> names = new TreeMap<>();
+        for (SmiGpu gpu : report.gpus()) {
+            for (SmiMigDevice device : gpu.mig().devices()) {
+                if (gpu.id().uuid().isPresent()
+                        && device.instance().isPresent()
+                        && device.uuid().isPresent()) {
+                    MigInstance instance = device.instance().get();
+                    String name = "MIG-%s/%d/%d".formatted(gpu.id().uuid().get(), instance.gpu(), instance.compute());
+                    names.put(name, new DeviceId(device.uuid().get()));
+                }
+            }
+        }
+        return names;
     }
 
     /**
@@ -137,6 +160,11 @@ public final class SmiProbe implements GpuProbe {
     @Override
     public List<DeviceProblem> problems() {
         return problems;
+    }
+
+    @Override
+    public DriverFacts driverFacts() {
+        return driverFacts;
     }
 
     @Override
