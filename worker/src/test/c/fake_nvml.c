@@ -6,15 +6,24 @@
  *
  *     driver=550.54.15
  *     count=2
- *     rc.<function>=<code>                   the function answers with this code
+ *     rc.<function>=<code>                   the function answers with this code; "hang": it does not come back for as
+ *                                            long as the script says so
  *     device.<index>.rc.<function>=<code>    the same, for one device
  *     device.<index>.uuid= .name= .pci=      texts
  *     device.<index>.mig=0|1                 without it the mode is not supported
+ *     device.<index>.migmax=<n>              how many MIG instances it may have; those with a UUID exist
+ *     device.<index>.mig<place>.<field>=     any field of a device, for a MIG instance; and .gi= .ci= .slices=<gpu>,
+ *                                            <compute>,<MiB>
  *     device.<index>.memory=<total>,<reserved>,<used>,<free>
- *     device.<index>.compute=<pid>:<bytes>,...    and .graphics=; bytes "na" is NVML_VALUE_NOT_AVAILABLE
+ *     device.<index>.compute=<pid>:<bytes>[:<gpu instance>],...    and .graphics=; bytes "na" is
+ *                                            NVML_VALUE_NOT_AVAILABLE
  *     device.<index>.compute.sizing=<n>      what is answered when asked how many; without it, how many there are
  *
- * Each call is appended to "<path>.calls". -DWITHOUT_MEMORY_V2 and -DWITHOUT_PROCESSES_V3 make an older library.
+ *     event=<number>:<index>:<xid>           an Xid error; delivered when the number changes. Without it there are no
+ *                                            events
+ *
+ * Each call is appended to "<path>.calls". -DWITHOUT_MEMORY_V2, -DWITHOUT_PROCESSES_V3 and -DWITHOUT_PROCESSES_V2 make an
+ * older library. -DBENCH reads the script once and logs no calls.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,11 +31,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SUCCESS 0
 #define INVALID_ARGUMENT 2
 #define NOT_SUPPORTED 3
+#define NOT_FOUND 6
 #define INSUFFICIENT_SIZE 7
+#define TIMEOUT 10
 #define ARGUMENT_VERSION_MISMATCH 25
 
 typedef struct {
@@ -50,12 +62,32 @@ typedef struct {
     unsigned int gpu_instance, compute_instance;
 } process_info;
 
+typedef struct {
+    unsigned int pid;
+    unsigned long long used;
+} process_info_v1;
+
+typedef struct {
+    unsigned int multiprocessors, copy_engines, decoders, encoders, jpegs, ofas, gpu_slices, compute_slices;
+    unsigned long long memory_mib;
+} attributes;
+
+typedef struct {
+    void *device;
+    unsigned long long type, data;
+    unsigned int gpu_instance, compute_instance;
+} event_data;
+
+_Static_assert(sizeof(process_info_v1) == 16 && sizeof(attributes) == 40 && sizeof(event_data) == 32, "nvml.h");
 _Static_assert(sizeof(memory_v2) == 40, "nvmlMemory_v2_t");
 _Static_assert(sizeof(memory_v1) == 24, "nvmlMemory_t");
 _Static_assert(sizeof(pci_info) == 68 && offsetof(pci_info, bus_id) == 36, "nvmlPciInfo_t");
 _Static_assert(sizeof(process_info) == 24 && offsetof(process_info, used) == 8, "nvmlProcessInfo_v2_t");
 
-static char handles[64];
+#define DEVICES 64
+#define PLACES 8
+/* A handle is an address in here: of a device, or of a place for a MIG instance of one. */
+static char handles[DEVICES + DEVICES * PLACES];
 
 static void path(char *out, size_t size, const char *suffix) {
     Dl_info self;
@@ -64,21 +96,29 @@ static void path(char *out, size_t size, const char *suffix) {
 }
 
 /* The value of a key in the script; 0 if it has none. */
-static int value(const char *key, char *out, size_t size) {
-    char file[4096], line[8192];
-    path(file, sizeof file, ".script");
-    FILE *script = fopen(file, "r");
-    int found = 0;
-    while (script && !found && fgets(line, sizeof line, script)) {
-        size_t length = strlen(key);
+static int find(const char *script, const char *key, char *out, size_t size) {
+    size_t length = strlen(key);
+    for (const char *line = script; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
         if (strncmp(line, key, length) == 0 && line[length] == '=') {
-            line[strcspn(line, "\n")] = 0;
-            snprintf(out, size, "%s", line + length + 1);
-            found = 1;
+            snprintf(out, size, "%.*s", (int) strcspn(line + length + 1, "\n"), line + length + 1);
+            return 1;
         }
     }
-    if (script) fclose(script);
-    return found;
+    return 0;
+}
+
+static int value(const char *key, char *out, size_t size) {
+    static __thread char text[1 << 17];
+#ifdef BENCH
+    if (*text) return find(text, key, out, size);
+#endif
+    char file[4096];
+    path(file, sizeof file, ".script");
+    FILE *script = fopen(file, "r");
+    if (!script) return 0;
+    text[fread(text, 1, sizeof text - 1, script)] = 0;
+    fclose(script);
+    return find(text, key, out, size);
 }
 
 static int number(const char *key, int otherwise) {
@@ -86,33 +126,63 @@ static int number(const char *key, int otherwise) {
     return value(key, text, sizeof text) ? atoi(text) : otherwise;
 }
 
+static void device_key(int device, const char *field, char *out, size_t size) {
+    if (device < DEVICES)
+        snprintf(out, size, "device.%d.%s", device, field);
+    else
+        snprintf(out, size, "device.%d.mig%d.%s", (device - DEVICES) / PLACES, (device - DEVICES) % PLACES, field);
+}
+
 static int device_value(int device, const char *field, char *out, size_t size) {
     char key[256];
-    snprintf(key, sizeof key, "device.%d.%s", device, field);
+    device_key(device, field, key, sizeof key);
     return value(key, out, size);
 }
 
+/* The code under this key, once it is one. */
+static int settled(const char *key, int otherwise) {
+    char text[64];
+    while (value(key, text, sizeof text)) {
+        if (strcmp(text, "hang")) return atoi(text);
+        usleep(10000);
+    }
+    return otherwise;
+}
+
 static int code(const char *function) {
-    char file[4096], key[256];
+    char key[256];
+#ifndef BENCH
+    char file[4096];
     path(file, sizeof file, ".calls");
     FILE *calls = fopen(file, "a");
     if (calls) {
         fprintf(calls, "%s\n", function);
         fclose(calls);
     }
+#endif
     snprintf(key, sizeof key, "rc.%s", function);
-    return number(key, SUCCESS);
+    return settled(key, SUCCESS);
 }
 
 /* The index behind a handle, and the code this call is to answer. */
 static int device_code(void *handle, const char *function, int *index) {
     int all = code(function);
-    char key[256];
+    char key[256], field[128];
     ptrdiff_t offset = (char *) handle - handles;
     if (offset < 0 || offset >= (ptrdiff_t) sizeof handles) return INVALID_ARGUMENT;
     *index = (int) offset;
-    snprintf(key, sizeof key, "device.%d.rc.%s", *index, function);
-    return number(key, all);
+    snprintf(field, sizeof field, "rc.%s", function);
+    device_key(*index, field, key, sizeof key);
+    return settled(key, all);
+}
+
+static int device_number(void *device, const char *function, const char *field, unsigned int *out) {
+    char from[64];
+    int index, rc = device_code(device, function, &index);
+    if (rc) return rc;
+    if (!device_value(index, field, from, sizeof from)) return NOT_SUPPORTED;
+    *out = (unsigned int) atoi(from);
+    return SUCCESS;
 }
 
 static int text(int rc, int found, const char *from, char *to, unsigned int length) {
@@ -124,6 +194,11 @@ static int text(int rc, int found, const char *from, char *to, unsigned int leng
 }
 
 int nvmlInit_v2(void) { return code("nvmlInit_v2"); }
+
+int nvmlInitWithFlags(unsigned int flags) {
+    (void) flags;
+    return code("nvmlInitWithFlags");
+}
 
 int nvmlShutdown(void) { return code("nvmlShutdown"); }
 
@@ -183,6 +258,84 @@ int nvmlDeviceGetMigMode(void *device, unsigned int *current, unsigned int *pend
     return SUCCESS;
 }
 
+int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned int *count) {
+    return device_number(device, "nvmlDeviceGetMaxMigDeviceCount", "migmax", count);
+}
+
+int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned int place, void **mig) {
+    char uuid[256];
+    int index, rc = device_code(device, "nvmlDeviceGetMigDeviceHandleByIndex", &index);
+    if (rc) return rc;
+    if (index >= DEVICES || place >= PLACES) return INVALID_ARGUMENT;
+    int slice = DEVICES + index * PLACES + (int) place;
+    if (!device_value(slice, "uuid", uuid, sizeof uuid)) return NOT_FOUND;
+    *mig = handles + slice;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(void *mig, void **device) {
+    int index, rc = device_code(mig, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle", &index);
+    if (rc) return rc;
+    if (index < DEVICES) return INVALID_ARGUMENT;
+    *device = handles + (index - DEVICES) / PLACES;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetGpuInstanceId(void *mig, unsigned int *id) {
+    return device_number(mig, "nvmlDeviceGetGpuInstanceId", "gi", id);
+}
+
+int nvmlDeviceGetComputeInstanceId(void *mig, unsigned int *id) {
+    return device_number(mig, "nvmlDeviceGetComputeInstanceId", "ci", id);
+}
+
+int nvmlDeviceGetAttributes_v2(void *mig, attributes *out) {
+    char from[128];
+    int index, rc = device_code(mig, "nvmlDeviceGetAttributes_v2", &index);
+    if (rc) return rc;
+    memset(out, 0, sizeof *out);
+    if (!device_value(index, "slices", from, sizeof from)) return NOT_SUPPORTED;
+    return sscanf(from, "%u,%u,%llu", &out->gpu_slices, &out->compute_slices, &out->memory_mib) == 3 ? SUCCESS
+                                                                                                     : INVALID_ARGUMENT;
+}
+
+int nvmlEventSetCreate(void **set) {
+    char event[64];
+    int rc = code("nvmlEventSetCreate");
+    *set = handles;
+    return rc ? rc : value("event", event, sizeof event) ? SUCCESS : NOT_SUPPORTED;
+}
+
+int nvmlEventSetFree(void *set) {
+    (void) set;
+    return code("nvmlEventSetFree");
+}
+
+int nvmlDeviceRegisterEvents(void *device, unsigned long long types, void *set) {
+    int unused, rc = device_code(device, "nvmlDeviceRegisterEvents", &unused);
+    (void) set;
+    return rc ? rc : types == 8 ? SUCCESS : NOT_SUPPORTED;
+}
+
+int nvmlEventSetWait_v2(void *set, event_data *data, unsigned int timeout) {
+    static int delivered;
+    char event[64] = "0:0:0";
+    int number = 0, device = 0;
+    (void) set;
+    for (unsigned int waited = 0; waited < timeout; waited += 10) {
+        value("event", event, sizeof event);
+        if (sscanf(event, "%d:%d:%llu", &number, &device, &data->data) == 3 && number != delivered) {
+            delivered = number;
+            data->device = handles + device;
+            data->type = 8;
+            data->gpu_instance = data->compute_instance = ~0U;
+            return SUCCESS;
+        }
+        usleep(10000);
+    }
+    return TIMEOUT;
+}
+
 static int memory(int index, unsigned long long *total, unsigned long long *reserved, unsigned long long *used,
         unsigned long long *free) {
     char from[256];
@@ -208,19 +361,24 @@ int nvmlDeviceGetMemoryInfo(void *device, memory_v1 *info) {
     return rc;
 }
 
-static int processes(void *device, const char *function, const char *field, unsigned int *count, process_info *infos) {
-    char list[8192] = "", sizing[64];
-    char key[64];
+static int processes(
+        void *device, const char *function, const char *field, unsigned int *count, void *infos, int is_v1) {
+    char list[16384] = "", sizing[64], key[64];
     unsigned int room = *count, found = 0;
     int index, rc = device_code(device, function, &index);
+    char *rest = NULL;
     if (rc) return rc;
     device_value(index, field, list, sizeof list);
-    for (char *entry = strtok(list, ","); entry; entry = strtok(NULL, ",")) {
-        char *bytes = strchr(entry, ':') + 1;
-        if (infos && found < room) {
-            infos[found].pid = (unsigned int) strtoull(entry, NULL, 10);
-            infos[found].used = strcmp(bytes, "na") ? strtoull(bytes, NULL, 10) : ~0ULL;
-            infos[found].gpu_instance = infos[found].compute_instance = ~0U;
+    for (char *entry = strtok_r(list, ",", &rest); entry; entry = strtok_r(NULL, ",", &rest)) {
+        char *bytes = strchr(entry, ':') + 1, *instance = strchr(bytes, ':');
+        unsigned int pid = (unsigned int) strtoull(entry, NULL, 10);
+        unsigned long long used = strncmp(bytes, "na", 2) ? strtoull(bytes, NULL, 10) : ~0ULL;
+        if (infos && found < room && is_v1) {
+            ((process_info_v1 *) infos)[found].pid = pid;
+            ((process_info_v1 *) infos)[found].used = used;
+        } else if (infos && found < room) {
+            unsigned int in = instance ? (unsigned int) atoi(instance + 1) : ~0U;
+            ((process_info *) infos)[found] = (process_info){pid, used, in, instance ? 0 : ~0U};
         }
         found++;
     }
@@ -231,14 +389,18 @@ static int processes(void *device, const char *function, const char *field, unsi
     return INSUFFICIENT_SIZE;
 }
 
-#define PROCESSES(function, field)                                                      \
-    int function(void *device, unsigned int *count, process_info *infos) {              \
-        return processes(device, #function, field, count, infos);                       \
+#define PROCESSES(function, field, is_v1)                                               \
+    int function(void *device, unsigned int *count, void *infos) {                      \
+        return processes(device, #function, field, count, infos, is_v1);                \
     }
 
 #ifndef WITHOUT_PROCESSES_V3
-PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3, "compute")
-PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3, "graphics")
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3, "compute", 0)
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3, "graphics", 0)
 #endif
-PROCESSES(nvmlDeviceGetComputeRunningProcesses_v2, "compute")
-PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2, "graphics")
+#ifndef WITHOUT_PROCESSES_V2
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v2, "compute", 0)
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2, "graphics", 0)
+#endif
+PROCESSES(nvmlDeviceGetComputeRunningProcesses, "compute", 1)
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses, "graphics", 1)

@@ -418,7 +418,15 @@ class CoordinatorActorTest {
         ActorRef<ToWorker> worker = kit.<ToWorker>createTestProbe().getRef();
         List<ToCoordinator> messages = List.of(
                 Fixtures.announced(new NodeId("a"), Optional.empty(), worker, device),
-                new DeviceSampled(new NodeId("a"), device, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
+                new DeviceSampled(
+                        new NodeId("a"),
+                        device,
+                        0,
+                        Optional.empty(),
+                        Optional.empty(),
+                        List.of(),
+                        List.of(),
+                        Optional.empty()),
                 Fixtures.report(
                         1, Fixtures.ledger(Fixtures.joined(rank(0).rank().rank()))),
                 new StaleCoordinator(new NodeId("a"), device, token, token),

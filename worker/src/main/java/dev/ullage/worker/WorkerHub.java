@@ -8,7 +8,6 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.Protocol;
-import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
@@ -19,8 +18,12 @@ import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.RankSessions;
+import dev.ullage.worker.sampling.Attribution;
+import dev.ullage.worker.sampling.DeviceTerms;
 import dev.ullage.worker.sampling.ForeignMemory;
+import dev.ullage.worker.sampling.Sample;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,8 +64,11 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     /** A keeper has something to report. */
     private record Reported(ToCoordinator message) implements Command {}
 
-    /** The sampler has read a device. */
-    record Sampled(DeviceId device, DeviceReading reading) implements Command {}
+    /** The sampler says what is known of a device now. */
+    record Sampled(Sample sample) implements Command {}
+
+    /** A device was found that was not there when the worker started. */
+    record DeviceAdded(DeviceSetup device) implements Command {}
 
     /** Something about a rank, to be handled by the sessions. */
     record ForSessions(RankSessions.Event event) implements Command {}
@@ -106,7 +112,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private final Setup setup;
     private final Map<DeviceId, ActorRef<LimitKeeper.Command>> keepers = new LinkedHashMap<>();
-    private final Map<DeviceId, MemoryBytes> lastForeign = new LinkedHashMap<>();
+    private final Map<DeviceId, DeviceTerms> terms = new LinkedHashMap<>();
+    private final List<DeviceInfo> devices = new ArrayList<>();
+    private final ActorRef<ToCoordinator> reports;
     private final RankSessions sessions;
     private @Nullable Link link;
     private Optional<CoordinatorToken> highestToken = Optional.empty();
@@ -114,18 +122,23 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private WorkerHub(ActorContext<Command> context, Setup setup) {
         super(context);
         this.setup = setup;
-        ActorRef<ToCoordinator> reports = context.messageAdapter(ToCoordinator.class, Reported::new);
-        for (DeviceSetup device : setup.devices()) {
-            DeviceId id = device.info().id();
-            ActorRef<LimitKeeper.Command> keeper = context.spawn(
-                    device.keeper().apply(reports), "keeper-" + device.info().index(), BLOCKING);
-            context.watchWith(keeper, new KeeperStopped(id));
-            keepers.put(id, keeper);
-        }
+        this.reports = context.messageAdapter(ToCoordinator.class, Reported::new);
+        setup.devices().forEach(this::startKeeper);
         this.sessions = setup.sessions().apply(context);
         sessions.start(keepers);
         setup.devices().forEach(device -> device.granted()
                 .forEach(instance -> sessions.watch(device.info().id(), instance)));
+    }
+
+    private ActorRef<LimitKeeper.Command> startKeeper(DeviceSetup device) {
+        DeviceId id = device.info().id();
+        ActorRef<LimitKeeper.Command> keeper =
+                getContext().spawn(device.keeper().apply(reports), "keeper-" + keepers.size(), BLOCKING);
+        getContext().watchWith(keeper, new KeeperStopped(id));
+        keepers.put(id, keeper);
+        devices.add(device.info());
+        terms.put(id, new DeviceTerms(device.info().kind()));
+        return keeper;
     }
 
     static Behavior<Command> create(Setup setup) {
@@ -144,6 +157,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                 .onMessage(ForSessions.class, this::onForSessions)
                 .onMessage(Reported.class, this::onReported)
                 .onMessage(Sampled.class, this::onSampled)
+                .onMessage(DeviceAdded.class, this::onDeviceAdded)
                 .onMessage(FromCoordinator.class, this::onFromCoordinator)
                 .onMessage(LinkUp.class, this::onLinkUp)
                 .onMessage(LinkDown.class, this::onLinkDown)
@@ -169,8 +183,6 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private Behavior<Command> onAnnounce() {
         if (link != null) {
-            List<DeviceInfo> devices =
-                    setup.devices().stream().map(DeviceSetup::info).toList();
             link.coordinator()
                     .tell(new WorkerAnnounced(setup.node(), Protocol.VERSION, highestToken, devices, link.self()));
         }
@@ -212,22 +224,48 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     }
 
     private Behavior<Command> onSampled(Sampled command) {
-        DeviceId device = command.device();
-        DeviceReading reading = command.reading();
-        Optional<MemoryBytes> foreign = ForeignMemory.of(reading, sessions.pids());
-        foreign.ifPresent(bytes -> lastForeign.put(device, bytes));
+        Sample sample = command.sample();
+        DeviceId device = sample.device();
+        DeviceReading reading = sample.reading();
+        Attribution whose = Attribution.of(device, reading, sample.ancestries(), sessions.byPid());
+        Optional<MemoryBytes> foreign = ForeignMemory.of(reading, whose.ours());
         ActorRef<LimitKeeper.Command> keeper = keepers.get(device);
-        if (keeper != null && reading.memory().isPresent()) {
-            MemoryBytes counted = lastForeign.getOrDefault(device, MemoryBytes.ZERO);
-            keeper.tell(new LimitKeeper.Measured(reading.memory().get().allocatable(), counted));
+        DeviceTerms known = terms.get(device);
+        if (keeper != null && known != null && sample.isFresh()) {
+            MemoryBytes counted = known.foreign(foreign);
+            reading.memory()
+                    .ifPresent(memory -> keeper.tell(new LimitKeeper.Measured(known.allocatable(memory), counted)));
         }
-        if (link != null) {
-            List<RankSample> ranks = sessions.samplesOn(device);
-            link.coordinator()
-                    .tell(new DeviceSampled(
-                            setup.node(), device, 0, reading.memory(), foreign, ranks, reading.problems()));
-        }
+        report(sample, foreign, whose.problems());
         return this;
+    }
+
+    private void report(Sample sample, Optional<MemoryBytes> foreign, List<String> strays) {
+        if (link == null) {
+            return;
+        }
+        List<String> problems = new ArrayList<>(sample.reading().problems());
+        problems.addAll(strays);
+        link.coordinator()
+                .tell(new DeviceSampled(
+                        setup.node(),
+                        sample.device(),
+                        sample.age().toMillis(),
+                        sample.reading().memory(),
+                        foreign,
+                        sessions.samplesOn(sample.device()),
+                        problems,
+                        Optional.of(sample.quality())));
+    }
+
+    private Behavior<Command> onDeviceAdded(DeviceAdded command) {
+        DeviceSetup device = command.device();
+        DeviceId id = device.info().id();
+        if (!keepers.containsKey(id)) {
+            sessions.add(id, startKeeper(device));
+            device.granted().forEach(instance -> sessions.watch(id, instance));
+        }
+        return onAnnounce();
     }
 
     private Behavior<Command> onForSessions(ForSessions command) {

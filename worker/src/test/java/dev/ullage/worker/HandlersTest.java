@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.RankSession;
+import dev.ullage.worker.sampling.Sampler;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +21,7 @@ class HandlersTest {
     private static final Path SOURCES = Path.of("src/main/java");
 
     static Stream<Class<?>> actors() {
-        return Stream.of(WorkerHub.class, LimitKeeper.class, RankSession.class);
+        return Stream.of(WorkerHub.class, LimitKeeper.class, RankSession.class, Sampler.class);
     }
 
     @ParameterizedTest

@@ -3,6 +3,7 @@ package dev.ullage.cli.demo;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
 import dev.ullage.cli.client.ApiClient;
+import dev.ullage.cli.node.SteadyClock;
 import dev.ullage.cli.node.UllageNode;
 import dev.ullage.cli.node.UllageNode.Role;
 import dev.ullage.config.SettingsException;
@@ -14,7 +15,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -62,7 +62,7 @@ final class DemoCluster implements AutoCloseable {
                 new SettingsFlag("demo", "ullage.worker.devices.simulate", SIMULATE)));
         flags.addAll(more);
         UllageSettings settings = SettingsLoader.load(Optional.empty(), flags, Map.of());
-        return UllageNode.start(settings, roles, Clock.systemUTC(), () -> {});
+        return UllageNode.start(settings, roles, new SteadyClock(), () -> {});
     }
 
     /** The API, as any other user reaches it. */

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /**
- * The interpreter the demo's ranks run on: the first that has torch, else the first that is new enough.
+ * The interpreter the demo's ranks run on: the one named in {@code ULLAGE_PYTHON}, else the first that has torch, else
+ * the first that is new enough.
  *
  * @param interpreter as it is started
  * @param hasTorch whether the ranks train with torch
@@ -32,9 +32,9 @@ record DemoPython(String interpreter, boolean hasTorch, Path clientPath) {
     static DemoPython find(Map<String, String> environment) throws CommandFailure {
         Path client = findClient();
         Optional<DemoPython> plain = Optional.empty();
-        List<String> candidates = Stream.concat(
-                        Optional.ofNullable(environment.get("ULLAGE_PYTHON")).stream(), CANDIDATES.stream())
-                .toList();
+        List<String> candidates = Optional.ofNullable(environment.get("ULLAGE_PYTHON"))
+                .map(List::of)
+                .orElse(CANDIDATES);
         for (String candidate : candidates) {
             String found = probe(candidate);
             if (found.equals("torch")) {

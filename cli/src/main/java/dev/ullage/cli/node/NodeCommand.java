@@ -9,7 +9,6 @@ import dev.ullage.config.SettingsLoader;
 import dev.ullage.config.UllageSettings;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,7 +84,7 @@ abstract class NodeCommand implements Callable<Integer> {
             end.countDown();
         };
         CountDownLatch closed = new CountDownLatch(1);
-        try (UllageNode running = UllageNode.start(settings, roles, Clock.systemUTC(), onLost)) {
+        try (UllageNode running = UllageNode.start(settings, roles, new SteadyClock(), onLost)) {
             endOnSignal(end, closed);
             announce(running, settings);
             end.await();

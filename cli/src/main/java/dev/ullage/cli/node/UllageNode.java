@@ -36,6 +36,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.pekko.actor.Address;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.SupervisorStrategy;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -57,6 +58,11 @@ public final class UllageNode implements AutoCloseable {
     private static final Duration HTTP_WITHIN = Duration.ofSeconds(20);
     private static final Duration ASK_WITHIN = Duration.ofMillis(500);
     private static final Duration READY_POLL = Duration.ofMillis(20);
+    /** A coordinator that failed starts again with nothing: it learns from the workers. */
+    private static final Duration RESTART_AFTER = Duration.ofMillis(200);
+
+    private static final Duration RESTART_AFTER_AT_MOST = Duration.ofSeconds(10);
+    private static final double RESTART_JITTER = 0.2;
     private static final String SINGLETON = "coordinator";
 
     /** What a node does. */
@@ -208,12 +214,13 @@ public final class UllageNode implements AutoCloseable {
 
     private Behavior<Void> startMember(ActorContext<Void> context) {
         NodeId node = new NodeId(settings.node().nodeName());
-        Behavior<ToCoordinator> behavior = CoordinatorActor.create(
-                settings.coordinator(),
-                settings.limits(),
-                node,
-                () -> UUID.randomUUID().toString(),
-                clock);
+        Behavior<ToCoordinator> behavior = Behaviors.supervise(CoordinatorActor.create(
+                        settings.coordinator(),
+                        settings.limits(),
+                        node,
+                        () -> UUID.randomUUID().toString(),
+                        clock))
+                .onFailure(SupervisorStrategy.restartWithBackoff(RESTART_AFTER, RESTART_AFTER_AT_MOST, RESTART_JITTER));
         SingletonActor<ToCoordinator> singleton = SingletonActor.of(behavior, SINGLETON)
                 .withSettings(
                         ClusterSingletonSettings.create(context.getSystem()).withRole(ClusterConfig.COORDINATOR_ROLE));

@@ -39,6 +39,8 @@ final class ArchitectureTest {
             "dev.ullage.cli.CliEnvironment",
             // How long the demo runs is what it is asked for.
             "dev.ullage.cli.demo.DemoClock",
+            // The clock itself.
+            "dev.ullage.cli.node.SteadyClock",
             // Settings may name environment variables; the time since the JVM's start is printed.
             "dev.ullage.cli.node.NodeCommand",
             // A coordinator's uid must differ from every other's, ever.

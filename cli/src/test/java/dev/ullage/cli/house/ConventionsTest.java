@@ -69,9 +69,8 @@ final class ConventionsTest {
     /** Recordings are as their tool wrote them. */
     @Test
     void noFileHasTabs() {
-        assertThat(linesOf(TEXT)
-                        .filter(line -> line.text().contains("\t"))
-                        .filter(line -> !line.file().startsWith("worker/src/test/resources/nvidia-smi/")))
+        assertThat(linesOf(TEXT).filter(line -> line.text().contains("\t")).filter(line -> !line.file()
+                        .startsWith("worker/src/test/resources/nvidia-smi/")))
                 .isEmpty();
     }
 

@@ -8,6 +8,7 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.Share;
 import java.util.List;
 import java.util.Optional;
@@ -44,6 +45,7 @@ public sealed interface ToCoordinator extends WireMessage {
      * @param foreign memory of processes that are no rank of ours, when it could be worked out
      * @param ranks what the ranks on the device say of themselves
      * @param problems what could not be read, and why
+     * @param quality fresh, stale or lost, and how many samples were lost; an older worker does not say
      */
     record DeviceSampled(
             NodeId node,
@@ -52,7 +54,8 @@ public sealed interface ToCoordinator extends WireMessage {
             Optional<MemoryUse> memory,
             Optional<MemoryBytes> foreign,
             List<RankSample> ranks,
-            List<String> problems)
+            List<String> problems,
+            Optional<SampleQuality> quality)
             implements ToCoordinator {
         public DeviceSampled {
             ranks = List.copyOf(ranks);

@@ -7,6 +7,7 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RolloutState;
+import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import java.util.List;
 import java.util.Optional;
@@ -57,13 +58,17 @@ public sealed interface ToOperator extends WireMessage {
             Optional<LedgerReport> ledger,
             Optional<RolloutState> rollout) {}
 
-    /** @param ageMillis since the reading was made */
+    /**
+     * @param ageMillis since the reading was made
+     * @param quality what its worker says of it; an older one does not
+     */
     record SampleStatus(
             long ageMillis,
             Optional<MemoryUse> memory,
             Optional<MemoryBytes> foreign,
             List<RankSample> ranks,
-            List<String> problems) {
+            List<String> problems,
+            Optional<SampleQuality> quality) {
         public SampleStatus {
             ranks = List.copyOf(ranks);
             problems = List.copyOf(problems);

@@ -9,6 +9,7 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.MigSlice;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
@@ -17,6 +18,8 @@ import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RolloutState;
+import dev.ullage.common.model.SampleQuality;
+import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -57,8 +60,14 @@ final class WireSamples {
             MemoryBytes.ofGibibytes(18),
             MemoryBytes.ofGibibytes(20),
             MemoryBytes.ofGibibytes(22));
-    private static final DeviceInfo INFO =
-            new DeviceInfo(DEVICE, 1, "NVIDIA H100 80GB HBM3", DeviceKind.DISCRETE, Optional.of("00000000:3B:00.0"));
+    private static final DeviceInfo INFO = new DeviceInfo(
+            DEVICE,
+            1,
+            "NVIDIA H100 80GB HBM3 MIG 2g.20gb",
+            DeviceKind.MIG,
+            Optional.of("00000000:3B:00.0"),
+            Optional.of(new MigSlice(
+                    new DeviceId("GPU-parent"), OptionalInt.of(3), OptionalInt.of(0), Optional.of("2g.20gb"))));
     private static final DeviceInfo SPARSE_INFO =
             new DeviceInfo(DEVICE, 0, "simulated", DeviceKind.SIMULATED, Optional.empty());
 
@@ -82,7 +91,8 @@ final class WireSamples {
                         Optional.of(memoryUse()),
                         Optional.of(MemoryBytes.ofMebibytes(512)),
                         List.of(rankSample()),
-                        List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known")),
+                        List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known"),
+                        Optional.of(new SampleQuality(SampleState.STALE, 4))),
                 new LimitsReported(NODE, DEVICE, Optional.of(TOKEN), 12, ledgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new StatusQuery(operator),
@@ -109,7 +119,8 @@ final class WireSamples {
     List<WireMessage> sparse() {
         return List.of(
                 new WorkerAnnounced(NODE, Protocol.VERSION, Optional.empty(), List.of(), worker),
-                new DeviceSampled(NODE, DEVICE, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
+                new DeviceSampled(
+                        NODE, DEVICE, 0, Optional.empty(), Optional.empty(), List.of(), List.of(), Optional.empty()),
                 new LimitsReported(NODE, DEVICE, Optional.empty(), 0, sparseLedgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new StatusQuery(operator),
@@ -191,14 +202,15 @@ final class WireSamples {
                 Optional.of(memoryUse()),
                 Optional.of(MemoryBytes.ofMebibytes(512)),
                 List.of(rankSample()),
-                List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known"));
+                List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known"),
+                Optional.of(new SampleQuality(SampleState.STALE, 4)));
         return new DeviceStatus(
                 INFO, Optional.of(sample), Optional.of(ledgerReport()), Optional.of(RolloutState.SHRINKING));
     }
 
     private static DeviceStatus sparseDeviceStatus() {
-        SampleStatus sample =
-                new SampleStatus(0, Optional.empty(), Optional.empty(), List.of(sparseRankSample()), List.of());
+        SampleStatus sample = new SampleStatus(
+                0, Optional.empty(), Optional.empty(), List.of(sparseRankSample()), List.of(), Optional.empty());
         return new DeviceStatus(SPARSE_INFO, Optional.of(sample), Optional.empty(), Optional.empty());
     }
 }

@@ -7,9 +7,11 @@ import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.MigSlice;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.RankSample;
@@ -78,16 +80,29 @@ public final class StatusJson {
         json.put("name", device.info().name());
         json.put("kind", device.info().kind().label());
         json.put("pciBusId", device.info().pciBusId().orElse(null));
+        json.set("mig", device.info().mig().map(StatusJson::mig).orElse(null));
         putMemory(json, device);
         putLedger(json, device.ledger());
         json.put("rollout", device.rollout().map(Enum::name).orElse(null));
         Optional<SampleStatus> sample = device.sample();
         json.put("sampleAgeMillis", sample.map(SampleStatus::ageMillis).orElse(null));
+        Optional<SampleQuality> quality = sample.flatMap(SampleStatus::quality);
+        json.put("sampleState", quality.map(known -> known.state().label()).orElse(null));
+        json.put("lostSamples", quality.map(SampleQuality::lostSamples).orElse(null));
         json.set(
                 "counts", device.ledger().map(ledger -> counts(ledger.counts())).orElse(null));
         ArrayNode problems = json.putArray("problems");
         sample.ifPresent(reading -> reading.problems().forEach(problems::add));
         json.set("ranks", ranks(device).orElse(null));
+        return json;
+    }
+
+    private static ObjectNode mig(MigSlice slice) {
+        ObjectNode json = NODES.objectNode();
+        json.put("parentUuid", slice.parent().value());
+        json.put("gpuInstance", known(slice.gpuInstance()).orElse(null));
+        json.put("computeInstance", known(slice.computeInstance()).orElse(null));
+        json.put("profile", slice.profile().orElse(null));
         return json;
     }
 

@@ -50,6 +50,7 @@ public final class LimitPlanner {
                 limits.phases(),
                 List.of(
                         new FreshnessGuard(pace.staleAfter()),
+                        new MeasuredGuard(),
                         new MinimumLimitGuard(limits.minimum()),
                         new StabilityGuard(limits.deadBand())));
     }
@@ -73,7 +74,7 @@ public final class LimitPlanner {
         List<PlannedLimit> limits = limits(device.id(), terms, ledger, wishes);
         DevicePlan plan =
                 new DevicePlan(device.id(), reserve, limits, PlanChange.describe(before, reserve, limits, terms));
-        return judge(new Proposal(plan, before, terms, report.ageAt(situation.now())));
+        return judge(new Proposal(plan, before, terms, report.ageAt(situation.now()), device.sampleState()));
     }
 
     private List<PlannedLimit> limits(DeviceId device, BudgetTerms terms, LedgerReport ledger, OperatorWishes wishes) {

@@ -1,6 +1,7 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.SampleState;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -15,8 +16,14 @@ public interface PlanGuard {
      * @param before what was last asked of the device
      * @param terms what the plan was worked out from
      * @param reportAge age of the ledger's report it rests on
+     * @param sample what its worker says of the readings; empty when it has not said
      */
-    record Proposal(DevicePlan plan, DeviceTarget before, BudgetTerms terms, Duration reportAge) {}
+    record Proposal(
+            DevicePlan plan,
+            DeviceTarget before,
+            BudgetTerms terms,
+            Duration reportAge,
+            Optional<SampleState> sample) {}
 
     /** Why a plan is not carried out. */
     record Veto(Rule rule, PlanReason reason) {}
@@ -24,6 +31,7 @@ public interface PlanGuard {
     /** The rules there are. */
     enum Rule {
         FRESHNESS,
+        MEASURED,
         MINIMUM,
         /** Nothing worth a change: the usual outcome, and no cause for concern. */
         STABILITY

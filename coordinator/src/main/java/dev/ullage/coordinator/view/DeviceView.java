@@ -4,6 +4,8 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.SampleQuality;
+import dev.ullage.common.model.SampleState;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import java.util.Optional;
@@ -12,7 +14,7 @@ import java.util.Optional;
  * The newest that is known of one device.
  *
  * @param report what its ledger said; the base of every plan
- * @param sample what was measured; for people only
+ * @param sample what was measured; for people, and for whether anything may grow
  */
 public record DeviceView(
         NodeId node, DeviceInfo info, Optional<Heard<LimitsReported>> report, Optional<Heard<DeviceSampled>> sample) {
@@ -23,6 +25,11 @@ public record DeviceView(
 
     public DeviceId id() {
         return info.id();
+    }
+
+    /** What its worker last said of the readings; empty when it has not. */
+    public Optional<SampleState> sampleState() {
+        return sample.flatMap(heard -> heard.message().quality()).map(SampleQuality::state);
     }
 
     /** Whether the newest report of its ledger says that it obeys the coordinator with this token. */

@@ -57,7 +57,8 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
                 sample.memory(),
                 sample.foreign(),
                 sample.ranks(),
-                sample.problems());
+                sample.problems(),
+                sample.quality());
     }
 
     private static long millis(Duration age) {

@@ -36,12 +36,13 @@ class StatusJsonTest {
             {"schema":1,"time":"2026-03-01T10:15:30.123Z",
              "coordinator":{"node":"host-a","state":"ACTIVE","epoch":3,"uid":"c-1"},
              "nodes":[{"node":"host-b","ageMillis":120,"devices":[{
-               "uuid":"GPU-1","index":0,"name":"H100-80G","kind":"discrete","pciBusId":null,
+               "uuid":"GPU-1","index":0,"name":"H100-80G","kind":"discrete","pciBusId":null,"mig":null,
                "totalBytes":85899345920,"reservedBytes":1073741824,"allocatableBytes":84825604096,
                "usedBytes":12884901888,"freeBytes":71940702208,"foreignBytes":2147483648,
                "reserveBasisPoints":2500,"reserveInForceBasisPoints":2000,
                "budgetBytes":61471719424,"budgetInForceBytes":65712999628,
                "ceilingBytes":42949672960,"overBudget":true,"rollout":"SHRINKING","sampleAgeMillis":800,
+               "sampleState":"stale","lostSamples":4,
                "counts":{"ordersSent":1,"ordersRepeated":2,"confirmations":3,"refusals":4,
                          "highestPromisedBytes":68719476736,"overCommits":0},
                "problems":["one problem"],
@@ -70,6 +71,7 @@ class StatusJsonTest {
                 .extracting(java.util.Map.Entry::getKey)
                 .containsExactly(
                         "pciBusId",
+                        "mig",
                         "totalBytes",
                         "reservedBytes",
                         "allocatableBytes",
@@ -84,6 +86,8 @@ class StatusJsonTest {
                         "overBudget",
                         "rollout",
                         "sampleAgeMillis",
+                        "sampleState",
+                        "lostSamples",
                         "counts",
                         "ranks");
     }

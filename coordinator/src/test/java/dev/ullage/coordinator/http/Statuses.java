@@ -17,6 +17,8 @@ import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RolloutState;
+import dev.ullage.common.model.SampleQuality;
+import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
@@ -82,7 +84,12 @@ final class Statuses {
         return new DeviceStatus(
                 info(),
                 Optional.of(new SampleStatus(
-                        800, Optional.of(memory), Optional.of(gibibytes(2)), List.of(sample), List.of("one problem"))),
+                        800,
+                        Optional.of(memory),
+                        Optional.of(gibibytes(2)),
+                        List.of(sample),
+                        List.of("one problem"),
+                        Optional.of(new SampleQuality(SampleState.STALE, 4)))),
                 Optional.of(ledger(grant(Optional.of(limits())))),
                 Optional.of(RolloutState.SHRINKING));
     }

@@ -25,7 +25,10 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.SampleQuality;
+import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.CoordinatorSettings;
@@ -160,6 +163,37 @@ class LimitPlannerTest {
                 .isEqualTo(new PlanGuard.Veto(
                         Rule.FRESHNESS,
                         new PlanReason("no plan for GPU-a0: its ledger's report is 5001 ms old, more than 5000 ms")));
+    }
+
+    @Test
+    void aDeviceThatCannotBeMeasuredShrinksButDoesNotGrow() {
+        for (SampleState state : List.of(SampleState.STALE, SampleState.LOST)) {
+            Situation joining = measured(situation(ledger(settled(0, gib(64)), joined(1))), state);
+            Situation shrinking = measured(situation(ledger(terms(gib(40), gib(0)), settled(0, gib(64)))), state);
+
+            assertThat(vetoed(joining))
+                    .isEqualTo(new PlanGuard.Veto(
+                            Rule.MEASURED,
+                            new PlanReason(
+                                    "no plan for GPU-a0: its readings are %s and rank job/1 would grow to 32.0 GiB"
+                                            .formatted(state.label()))));
+            assertThat(amounts(planned(shrinking))).containsExactly("job/0 32.0 GiB");
+        }
+        assertThat(outcome(measured(situation(ledger(joined(0))), SampleState.FRESH)))
+                .isInstanceOf(Planned.class);
+    }
+
+    private static Situation measured(Situation before, SampleState state) {
+        DeviceSampled sample = new DeviceSampled(
+                before.view().devices().iterator().next().node(),
+                DEVICE,
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                List.of(),
+                List.of(),
+                Optional.of(new SampleQuality(state, 1)));
+        return new Situation(before.view().with(sample, T0), before.onTheirWay(), before.wishes(), TOKEN, T0);
     }
 
     @Test

@@ -42,7 +42,14 @@ class ClusterViewTest {
 
     private static DeviceSampled sample(long ageMillis) {
         return new DeviceSampled(
-                NODE, DEVICE, ageMillis, Optional.empty(), Optional.of(gib(1)), List.of(), List.of("no totals"));
+                NODE,
+                DEVICE,
+                ageMillis,
+                Optional.empty(),
+                Optional.of(gib(1)),
+                List.of(),
+                List.of("no totals"),
+                Optional.empty());
     }
 
     @Test

@@ -75,7 +75,8 @@ record ContainerDevices(List<DeviceInfo> devices, boolean isRestricted, List<Str
     List<DeviceInfo> renumbered() {
         List<DeviceInfo> inside = new ArrayList<>();
         for (DeviceInfo device : devices) {
-            inside.add(new DeviceInfo(device.id(), inside.size(), device.name(), device.kind(), device.pciBusId()));
+            inside.add(new DeviceInfo(
+                    device.id(), inside.size(), device.name(), device.kind(), device.pciBusId(), device.mig()));
         }
         return inside;
     }

@@ -1,5 +1,6 @@
 package dev.ullage.worker.probe;
 
+import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.worker.probe.DeviceNames.Match;
 import dev.ullage.worker.probe.DeviceResolution.Refused;
@@ -32,15 +33,19 @@ public final class DeviceResolver {
     private DeviceResolver() {}
 
     public static DeviceResolution resolve(DeviceRequest request, List<DeviceInfo> devices) {
-        return resolve(request, devices, DriverFacts.NONE);
+        return resolve(request, devices, Optional.empty());
     }
 
-    /** @param devices the worker's */
-    public static DeviceResolution resolve(DeviceRequest request, List<DeviceInfo> devices, DriverFacts facts) {
+    /**
+     * @param devices the worker's
+     * @param fastestFirst the order in which CUDA numbers them unless it is told otherwise, where CUDA was asked
+     */
+    static DeviceResolution resolve(
+            DeviceRequest request, List<DeviceInfo> devices, Optional<List<DeviceId>> fastestFirst) {
         ContainerDevices container = ContainerDevices.of(request.containerDevices(), devices);
         DeviceResolution resolution = container.isRestricted()
-                ? onHost(inContainer(request, container, facts), devices)
-                : onHost(request, devices, facts);
+                ? onHost(inContainer(request, container, fastestFirst), devices)
+                : onHost(request, devices, fastestFirst);
         if (container.warnings().isEmpty()) {
             return resolution;
         }
@@ -52,7 +57,8 @@ public final class DeviceResolver {
     }
 
     /** A container's only device is its number 0, also when it is an instance, which has no number elsewhere. */
-    private static DeviceResolution inContainer(DeviceRequest request, ContainerDevices container, DriverFacts facts) {
+    private static DeviceResolution inContainer(
+            DeviceRequest request, ContainerDevices container, Optional<List<DeviceId>> fastestFirst) {
         List<DeviceInfo> inside = container.renumbered();
         boolean wantsTheOnlyOne = request.device().isEmpty()
                 && request.visibleDevices()
@@ -69,7 +75,7 @@ public final class DeviceResolver {
                                     container.warnings().get(0)),
                     List.of());
         }
-        DeviceResolution resolution = onHost(request, inside, facts);
+        DeviceResolution resolution = onHost(request, inside, fastestFirst);
         return resolution instanceof Refused refused
                 ? new Refused(
                         refused.reason()
@@ -91,10 +97,10 @@ public final class DeviceResolver {
         return inside;
     }
 
-    private static DeviceResolution onHost(DeviceRequest request, List<DeviceInfo> devices, DriverFacts facts) {
-        Ordinals ordinals = Ordinals.of(devices, request.deviceOrder(), facts);
-        Optional<VisibleDevices> visible =
-                request.visibleDevices().map(list -> VisibleDevices.parse(list, ordinals, facts));
+    private static DeviceResolution onHost(
+            DeviceRequest request, List<DeviceInfo> devices, Optional<List<DeviceId>> fastestFirst) {
+        Ordinals ordinals = Ordinals.of(devices, request.deviceOrder(), fastestFirst);
+        Optional<VisibleDevices> visible = request.visibleDevices().map(list -> VisibleDevices.parse(list, ordinals));
         if (request.device().isPresent()) {
             return byName(request.device().get().strip(), visible, devices);
         }

@@ -19,21 +19,19 @@ public interface GpuProbe extends AutoCloseable {
     /** One line for people: where the readings come from, with the driver's version if there is one. */
     String description();
 
-    /**
-     * The devices that can be allocated on, in the order of their index, as found when the probe was made. The list
-     * does not change: a device that is repaired or added later needs a new probe.
-     */
+    /** The devices that can be allocated on, in the order of their index, as found when last looked for. */
     List<DeviceInfo> devices();
+
+    /**
+     * Looks for devices again and returns {@link #devices()} as they are now: MIG instances come and go, a lost device
+     * may be repaired. One that stays keeps its id, and whoever reads it notices nothing.
+     */
+    default List<DeviceInfo> rescan() {
+        return devices();
+    }
 
     /** The devices that exist but are not in {@link #devices()}, and what is not known about those that are. */
     List<DeviceProblem> problems();
-
-    /**
-     * What the driver knows of the names that processes use for {@link #devices()}, as found when the probe was made.
-     */
-    default DriverFacts driverFacts() {
-        return DriverFacts.NONE;
-    }
 
     /** The memory of one device now. For an id that is not in {@link #devices()} the reading is empty and says so. */
     DeviceReading read(DeviceId id);

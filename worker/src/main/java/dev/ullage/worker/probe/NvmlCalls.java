@@ -31,8 +31,34 @@ final class NvmlCalls {
         this.library = library;
     }
 
-    /** @param used bytes as NVML writes them, all bits set for "not available" */
-    record RawProcess(long pid, long used) {}
+    /**
+     * @param used bytes as NVML writes them, all bits set for "not available"
+     * @param gpuInstance the MIG instance it is in, {@link NvmlLibrary#NO_INSTANCE} when in none or not told
+     */
+    record RawProcess(long pid, long used, int gpuInstance) {}
+
+    /** How large a MIG instance is, in slices of its parent. */
+    record RawAttributes(int gpuSlices, int computeSlices, long memoryMebibytes) {}
+
+    /** An event; the handle is that of a whole device also when it concerns one instance. */
+    record RawEvent(Optional<Pointer> device, long type, long data, int gpuInstance) {}
+
+    /** Generations of the process calls, newest first. */
+    enum ProcessCalls {
+        V3("_v3"),
+        V2("_v2"),
+        V1("");
+
+        private final String suffix;
+
+        ProcessCalls(String suffix) {
+            this.suffix = suffix;
+        }
+
+        private int entryBytes() {
+            return this == V1 ? NvmlLibrary.PROCESS_V1_BYTES : NvmlLibrary.PROCESS_BYTES;
+        }
+    }
 
     /** Bytes as NVML writes them, unsigned. */
     record RawMemory(long total, long reserved, long free, long used) {}
@@ -112,54 +138,134 @@ final class NvmlCalls {
                 () -> new RawMemory(memory.total, 0, memory.free, memory.used));
     }
 
-    NvmlAnswer<List<RawProcess>> computeProcesses(Pointer device) {
-        String call = "nvmlDeviceGetComputeRunningProcesses";
-        NvmlAnswer<List<RawProcess>> newest =
-                processes(call + "_v3", library::nvmlDeviceGetComputeRunningProcesses_v3, device);
-        return newest.outcome() == NvmlReturn.FUNCTION_NOT_FOUND
-                ? processes(call + "_v2", library::nvmlDeviceGetComputeRunningProcesses_v2, device)
-                : newest;
+    NvmlAnswer<Integer> maxMigDevices(Pointer device) {
+        IntByReference count = new IntByReference();
+        return ask(
+                "nvmlDeviceGetMaxMigDeviceCount",
+                () -> library.nvmlDeviceGetMaxMigDeviceCount(device, count),
+                count::getValue);
     }
 
-    NvmlAnswer<List<RawProcess>> graphicsProcesses(Pointer device) {
-        String call = "nvmlDeviceGetGraphicsRunningProcesses";
-        NvmlAnswer<List<RawProcess>> newest =
-                processes(call + "_v3", library::nvmlDeviceGetGraphicsRunningProcesses_v3, device);
-        return newest.outcome() == NvmlReturn.FUNCTION_NOT_FOUND
-                ? processes(call + "_v2", library::nvmlDeviceGetGraphicsRunningProcesses_v2, device)
-                : newest;
+    NvmlAnswer<Pointer> migDevice(Pointer device, int index) {
+        PointerByReference mig = new PointerByReference();
+        return ask(
+                "nvmlDeviceGetMigDeviceHandleByIndex",
+                () -> library.nvmlDeviceGetMigDeviceHandleByIndex(device, index, mig),
+                mig::getValue);
+    }
+
+    NvmlAnswer<Pointer> parentOf(Pointer mig) {
+        PointerByReference device = new PointerByReference();
+        return ask(
+                "nvmlDeviceGetDeviceHandleFromMigDeviceHandle",
+                () -> library.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(mig, device),
+                device::getValue);
+    }
+
+    NvmlAnswer<Integer> gpuInstance(Pointer mig) {
+        IntByReference id = new IntByReference();
+        return ask("nvmlDeviceGetGpuInstanceId", () -> library.nvmlDeviceGetGpuInstanceId(mig, id), id::getValue);
+    }
+
+    NvmlAnswer<Integer> computeInstance(Pointer mig) {
+        IntByReference id = new IntByReference();
+        return ask(
+                "nvmlDeviceGetComputeInstanceId", () -> library.nvmlDeviceGetComputeInstanceId(mig, id), id::getValue);
+    }
+
+    NvmlAnswer<RawAttributes> attributes(Pointer mig) {
+        NvmlLibrary.Attributes attributes = new NvmlLibrary.Attributes();
+        return ask(
+                "nvmlDeviceGetAttributes_v2",
+                () -> library.nvmlDeviceGetAttributes_v2(mig, attributes),
+                () -> new RawAttributes(
+                        attributes.gpuInstanceSliceCount,
+                        attributes.computeInstanceSliceCount,
+                        attributes.memorySizeMB));
+    }
+
+    NvmlAnswer<Pointer> createEventSet() {
+        PointerByReference set = new PointerByReference();
+        return ask("nvmlEventSetCreate", () -> library.nvmlEventSetCreate(set), set::getValue);
+    }
+
+    NvmlAnswer<Boolean> registerXid(Pointer device, Pointer set) {
+        return ask(
+                "nvmlDeviceRegisterEvents",
+                () -> library.nvmlDeviceRegisterEvents(device, NvmlLibrary.EVENT_XID, set),
+                () -> true);
+    }
+
+    NvmlAnswer<RawEvent> waitForEvent(Pointer set, int timeoutMillis) {
+        NvmlLibrary.EventData data = new NvmlLibrary.EventData();
+        return ask(
+                "nvmlEventSetWait_v2",
+                () -> library.nvmlEventSetWait_v2(set, data, timeoutMillis),
+                () -> new RawEvent(
+                        Optional.ofNullable(data.device), data.eventType, data.eventData, data.gpuInstanceId));
+    }
+
+    NvmlAnswer<Boolean> freeEventSet(Pointer set) {
+        return ask("nvmlEventSetFree", () -> library.nvmlEventSetFree(set), () -> true);
+    }
+
+    NvmlAnswer<List<RawProcess>> computeProcesses(ProcessCalls generation, Pointer device) {
+        ProcessCall function =
+                switch (generation) {
+                    case V3 -> library::nvmlDeviceGetComputeRunningProcesses_v3;
+                    case V2 -> library::nvmlDeviceGetComputeRunningProcesses_v2;
+                    case V1 -> library::nvmlDeviceGetComputeRunningProcesses;
+                };
+        return processes("nvmlDeviceGetComputeRunningProcesses", generation, function, device);
+    }
+
+    NvmlAnswer<List<RawProcess>> graphicsProcesses(ProcessCalls generation, Pointer device) {
+        ProcessCall function =
+                switch (generation) {
+                    case V3 -> library::nvmlDeviceGetGraphicsRunningProcesses_v3;
+                    case V2 -> library::nvmlDeviceGetGraphicsRunningProcesses_v2;
+                    case V1 -> library::nvmlDeviceGetGraphicsRunningProcesses;
+                };
+        return processes("nvmlDeviceGetGraphicsRunningProcesses", generation, function, device);
     }
 
     /** Asks how many, then which with room to spare, and again with more room while the list outgrows it. */
-    private NvmlAnswer<List<RawProcess>> processes(String call, ProcessCall function, Pointer device) {
+    private NvmlAnswer<List<RawProcess>> processes(
+            String name, ProcessCalls generation, ProcessCall function, Pointer device) {
+        String call = name + generation.suffix;
         IntByReference count = new IntByReference(0);
         NvmlAnswer<Integer> answer = ask(call, () -> function.list(device, count, null), count::getValue);
         if (answer.isSuccess()) {
             return NvmlAnswer.success(call, List.of());
         }
-        int entryBytes = new NvmlLibrary.ProcessInfo().size();
         for (int attempt = 0;
                 attempt < MAX_SIZING_ATTEMPTS && answer.outcome() == NvmlReturn.INSUFFICIENT_SIZE;
                 attempt++) {
             long wanted = Integer.toUnsignedLong(count.getValue()) + PROCESS_SLACK;
             int capacity = (int) Math.min(wanted, MAX_PROCESSES);
-            Memory infos = new Memory((long) capacity * entryBytes);
+            Memory infos = new Memory((long) capacity * generation.entryBytes());
             infos.clear();
             count.setValue(capacity);
             answer = ask(call, () -> function.list(device, count, infos), count::getValue);
             if (answer.isSuccess()) {
                 long found = Math.min(Integer.toUnsignedLong(count.getValue()), capacity);
-                return NvmlAnswer.success(call, read(infos, (int) found, entryBytes));
+                return NvmlAnswer.success(call, read(infos, (int) found, generation));
             }
         }
         return new NvmlAnswer<>(call, answer.outcome(), answer.failure(), Optional.empty());
     }
 
-    private static List<RawProcess> read(Memory infos, int count, int entryBytes) {
+    private static List<RawProcess> read(Memory infos, int count, ProcessCalls generation) {
         List<RawProcess> processes = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            NvmlLibrary.ProcessInfo info = new NvmlLibrary.ProcessInfo(infos.share((long) i * entryBytes, entryBytes));
-            processes.add(new RawProcess(Integer.toUnsignedLong(info.pid), info.usedGpuMemory));
+            long entry = (long) i * generation.entryBytes();
+            int instance = generation == ProcessCalls.V1
+                    ? NvmlLibrary.NO_INSTANCE
+                    : infos.getInt(entry + NvmlLibrary.PROCESS_GPU_INSTANCE_OFFSET);
+            processes.add(new RawProcess(
+                    Integer.toUnsignedLong(infos.getInt(entry)),
+                    infos.getLong(entry + NvmlLibrary.PROCESS_USED_OFFSET),
+                    instance));
         }
         return processes;
     }

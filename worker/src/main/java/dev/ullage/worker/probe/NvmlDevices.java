@@ -1,9 +1,7 @@
 package dev.ullage.worker.probe;
 
-import com.sun.jna.Pointer;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
-import dev.ullage.common.model.DeviceKind;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -14,106 +12,69 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The devices that NVML lists. Each is looked at by itself: one that is lost neither hides the others nor changes their
- * indices.
+ * The devices that NVML lists.
  *
- * @param devices those that can be allocated on, by index
+ * @param found those that can be allocated on, by index and then by place among the slices of a card
  * @param problems those that cannot, and what is not known about the others
- * @param handles NVML's handle of each of {@code devices}
  */
-record NvmlDevices(List<DeviceInfo> devices, List<DeviceProblem> problems, Map<DeviceId, Pointer> handles) {
+record NvmlDevices(List<NvmlDevice> found, List<DeviceProblem> problems) {
+    static final NvmlDevices NONE = new NvmlDevices(List.of(), List.of());
+
     static final String IN_MIG_MODE =
             "the device is in MIG mode: its memory belongs to its instances and it is not allocated on itself";
 
     /** Answers to the question for the MIG mode that mean: this device or driver has no such mode. */
     static final Set<NvmlReturn> HAS_NO_MIG = EnumSet.of(NvmlReturn.NOT_SUPPORTED, NvmlReturn.FUNCTION_NOT_FOUND);
 
-    private static final int MAX_DEVICES = 1024;
-    private static final String UNKNOWN_NAME = "unknown NVIDIA device";
-
     NvmlDevices {
-        devices = List.copyOf(devices);
+        found = List.copyOf(found);
         problems = List.copyOf(problems);
-        handles = Collections.unmodifiableMap(new TreeMap<>(handles));
     }
 
-    static NvmlDevices find(NvmlCalls calls, int count) {
-        Search search = new Search(calls);
-        for (int index = 0; index < Math.min(count, MAX_DEVICES); index++) {
-            search.look(index);
+    /** Of devices with the same UUID the first stays, and the other is a problem. */
+    static NvmlDevices of(List<NvmlDevices> byIndex) {
+        Map<DeviceId, NvmlDevice> unique = new TreeMap<>();
+        List<NvmlDevice> found = new ArrayList<>();
+        List<DeviceProblem> problems = new ArrayList<>();
+        for (NvmlDevices some : byIndex) {
+            problems.addAll(some.problems());
+            for (NvmlDevice device : some.found()) {
+                if (unique.putIfAbsent(device.info().id(), device) == null) {
+                    found.add(device);
+                } else {
+                    problems.add(new DeviceProblem(
+                            device.info().index(),
+                            Optional.of(device.info().id()),
+                            false,
+                            "an earlier device has the same UUID; this one is left out"));
+                }
+            }
         }
-        if (count > MAX_DEVICES) {
-            search.leaveOut(
-                    MAX_DEVICES,
-                    "the driver lists %d devices, only the first %d are used".formatted(count, MAX_DEVICES));
-        }
-        return new NvmlDevices(search.devices, search.problems, search.handles);
+        return new NvmlDevices(found, problems);
     }
 
-    /** One pass over the indices; lives for as long as it takes. */
-    private static final class Search {
-        private final NvmlCalls calls;
-        private final List<DeviceInfo> devices = new ArrayList<>();
-        private final List<DeviceProblem> problems = new ArrayList<>();
-        private final Map<DeviceId, Pointer> handles = new TreeMap<>();
+    List<DeviceInfo> devices() {
+        return found.stream().map(NvmlDevice::info).toList();
+    }
 
-        Search(NvmlCalls calls) {
-            this.calls = calls;
-        }
+    Optional<NvmlDevice> find(DeviceId id) {
+        return found.stream().filter(device -> device.info().id().equals(id)).findFirst();
+    }
 
-        void look(int index) {
-            NvmlAnswer<Pointer> handle = calls.handle(index);
-            if (handle.value().isEmpty()) {
-                leaveOut(index, handle.failure() + "; the device is left out");
-                return;
-            }
-            Pointer device = handle.value().get();
-            NvmlAnswer<String> uuid = calls.uuid(device);
-            if (uuid.value().isEmpty()) {
-                leaveOut(index, uuid.failure() + "; a device without a UUID is left out");
-                return;
-            }
-            try {
-                look(index, device, new DeviceId(uuid.value().get()));
-            } catch (IllegalArgumentException e) {
-                leaveOut(index, "nvmlDeviceGetUUID: " + e.getMessage() + "; the device is left out");
-            }
-        }
+    /** What was found at one index, with a problem in addition. */
+    NvmlDevices at(int index, String problem) {
+        List<NvmlDevice> here =
+                found.stream().filter(device -> device.info().index() == index).toList();
+        Optional<DeviceId> id = here.stream().map(device -> device.info().id()).findFirst();
+        return new NvmlDevices(here, List.of(new DeviceProblem(index, id, !here.isEmpty(), problem)));
+    }
 
-        private void look(int index, Pointer device, DeviceId id) {
-            if (handles.containsKey(id)) {
-                problems.add(new DeviceProblem(
-                        index, Optional.of(id), false, "an earlier device has the same UUID; this one is left out"));
-                return;
-            }
-            NvmlAnswer<Boolean> mig = calls.migEnabled(device);
-            if (mig.value().orElse(false)) {
-                problems.add(new DeviceProblem(index, Optional.of(id), false, IN_MIG_MODE));
-                return;
-            }
-            NvmlAnswer<String> name = calls.name(device);
-            NvmlAnswer<String> pciBusId = calls.pciBusId(device);
-            noteUnlessKnown(index, id, name, "its name is unknown");
-            if (pciBusId.outcome() != NvmlReturn.NOT_SUPPORTED) {
-                noteUnlessKnown(index, id, pciBusId, "its PCI bus id is unknown");
-            }
-            devices.add(new DeviceInfo(
-                    id,
-                    index,
-                    name.value().orElse(UNKNOWN_NAME),
-                    DeviceKind.DISCRETE,
-                    pciBusId.value().filter(text -> !text.isEmpty())));
-            handles.put(id, device);
-        }
-
-        private void noteUnlessKnown(int index, DeviceId id, NvmlAnswer<?> answer, String consequence) {
-            if (!answer.isSuccess()) {
-                problems.add(new DeviceProblem(index, Optional.of(id), true, answer.failure() + "; " + consequence));
-            }
-        }
-
-        private void leaveOut(int index, String text) {
-            problems.add(new DeviceProblem(index, Optional.empty(), false, text));
-        }
+    /** Why a device that was listed once is not any more, as far as its index tells. */
+    String problemsAt(int index) {
+        List<String> texts = problems.stream()
+                .filter(problem -> problem.index() == index)
+                .map(DeviceProblem::text)
+                .toList();
+        return texts.isEmpty() ? "the driver does not say why" : String.join("; ", Collections.unmodifiableList(texts));
     }
 }

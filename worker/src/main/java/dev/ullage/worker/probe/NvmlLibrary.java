@@ -48,9 +48,33 @@ interface NvmlLibrary extends Library {
 
     int nvmlDeviceGetComputeRunningProcesses_v2(Pointer device, IntByReference count, @Nullable Pointer infos);
 
+    int nvmlDeviceGetComputeRunningProcesses(Pointer device, IntByReference count, @Nullable Pointer infos);
+
     int nvmlDeviceGetGraphicsRunningProcesses_v3(Pointer device, IntByReference count, @Nullable Pointer infos);
 
     int nvmlDeviceGetGraphicsRunningProcesses_v2(Pointer device, IntByReference count, @Nullable Pointer infos);
+
+    int nvmlDeviceGetGraphicsRunningProcesses(Pointer device, IntByReference count, @Nullable Pointer infos);
+
+    int nvmlDeviceGetMaxMigDeviceCount(Pointer device, IntByReference count);
+
+    int nvmlDeviceGetMigDeviceHandleByIndex(Pointer device, int index, PointerByReference migDevice);
+
+    int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(Pointer migDevice, PointerByReference device);
+
+    int nvmlDeviceGetGpuInstanceId(Pointer device, IntByReference id);
+
+    int nvmlDeviceGetComputeInstanceId(Pointer device, IntByReference id);
+
+    int nvmlDeviceGetAttributes_v2(Pointer device, Attributes attributes);
+
+    int nvmlEventSetCreate(PointerByReference set);
+
+    int nvmlEventSetFree(Pointer set);
+
+    int nvmlDeviceRegisterEvents(Pointer device, long eventTypes, Pointer set);
+
+    int nvmlEventSetWait_v2(Pointer set, EventData data, int timeoutMillis);
 
     /** {@code nvmlMemory_t}: {@code used} includes what the driver keeps for itself. */
     @Structure.FieldOrder({"total", "free", "used"})
@@ -89,19 +113,55 @@ interface NvmlLibrary extends Library {
         public byte[] busId = new byte[32];
     }
 
-    /** {@code nvmlProcessInfo_v2_t}, which the calls {@code _v2} and {@code _v3} both fill. */
-    @Structure.FieldOrder({"pid", "usedGpuMemory", "gpuInstanceId", "computeInstanceId"})
-    final class ProcessInfo extends Structure {
-        public int pid;
-        public long usedGpuMemory;
+    /**
+     * {@code nvmlProcessInfo_v2_t}, which the calls {@code _v2} and {@code _v3} both fill: pid, 4 bytes of nothing,
+     * bytes used, GPU instance, compute instance. Read field by field, for there may be hundreds every second.
+     */
+    int PROCESS_BYTES = 24;
+
+    /** {@code nvmlProcessInfo_v1_t} of the calls without a version: the first two fields. */
+    int PROCESS_V1_BYTES = 16;
+
+    int PROCESS_USED_OFFSET = 8;
+    int PROCESS_GPU_INSTANCE_OFFSET = 16;
+
+    /** Where an instance id would be: the process is in none. */
+    int NO_INSTANCE = -1;
+
+    /** {@code nvmlEventTypeXidCriticalError}. */
+    long EVENT_XID = 8;
+
+    /** {@code nvmlDeviceAttributes_t}. */
+    @Structure.FieldOrder({
+        "multiprocessorCount",
+        "sharedCopyEngineCount",
+        "sharedDecoderCount",
+        "sharedEncoderCount",
+        "sharedJpegCount",
+        "sharedOfaCount",
+        "gpuInstanceSliceCount",
+        "computeInstanceSliceCount",
+        "memorySizeMB"
+    })
+    final class Attributes extends Structure {
+        public int multiprocessorCount;
+        public int sharedCopyEngineCount;
+        public int sharedDecoderCount;
+        public int sharedEncoderCount;
+        public int sharedJpegCount;
+        public int sharedOfaCount;
+        public int gpuInstanceSliceCount;
+        public int computeInstanceSliceCount;
+        public long memorySizeMB;
+    }
+
+    /** {@code nvmlEventData_t}. */
+    @Structure.FieldOrder({"device", "eventType", "eventData", "gpuInstanceId", "computeInstanceId"})
+    final class EventData extends Structure {
+        public @Nullable Pointer device;
+        public long eventType;
+        public long eventData;
         public int gpuInstanceId;
         public int computeInstanceId;
-
-        ProcessInfo() {}
-
-        ProcessInfo(Pointer memory) {
-            super(memory);
-            read();
-        }
     }
 }

@@ -27,8 +27,11 @@ record Ordinals(List<DeviceInfo> devices, Optional<List<DeviceId>> order, String
         return new Ordinals(devices, Optional.empty(), "");
     }
 
-    /** @param deviceOrder the process's {@code CUDA_DEVICE_ORDER} */
-    static Ordinals of(List<DeviceInfo> devices, Optional<String> deviceOrder, DriverFacts facts) {
+    /**
+     * @param deviceOrder the process's {@code CUDA_DEVICE_ORDER}
+     * @param fastestFirst the order in which CUDA numbers devices unless it is told otherwise, where CUDA was asked
+     */
+    static Ordinals of(List<DeviceInfo> devices, Optional<String> deviceOrder, Optional<List<DeviceId>> fastestFirst) {
         List<String> names = devices.stream()
                 .filter(device -> device.kind() != DeviceKind.MIG && device.kind() != DeviceKind.SIMULATED)
                 .map(DeviceInfo::name)
@@ -37,8 +40,8 @@ record Ordinals(List<DeviceInfo> devices, Optional<List<DeviceId>> order, String
         if (names.size() <= 1 || deviceOrder.equals(Optional.of(AS_THE_DRIVER))) {
             return byIndex(devices);
         }
-        if (facts.fastestFirst().isPresent()) {
-            return new Ordinals(devices, facts.fastestFirst(), "");
+        if (fastestFirst.isPresent()) {
+            return new Ordinals(devices, fastestFirst, "");
         }
         String shown = names.stream().limit(MAX_NAMES).collect(Collectors.joining(", "));
         return new Ordinals(

@@ -1,6 +1,5 @@
 package dev.ullage.worker.probe;
 
-import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -39,11 +38,11 @@ public record VisibleDevices(List<DeviceInfo> devices, int tokens, List<String> 
 
     /** Of devices that are numbered as the driver does. */
     public static VisibleDevices parse(String list, List<DeviceInfo> devices) {
-        return parse(list, Ordinals.byIndex(devices), DriverFacts.NONE);
+        return parse(list, Ordinals.byIndex(devices));
     }
 
     /** @param list the variable's value; an unset variable has none and makes all devices visible */
-    static VisibleDevices parse(String list, Ordinals ordinals, DriverFacts facts) {
+    static VisibleDevices parse(String list, Ordinals ordinals) {
         if (list.isBlank()) {
             return new VisibleDevices(List.of(), 0, List.of());
         }
@@ -51,7 +50,7 @@ public record VisibleDevices(List<DeviceInfo> devices, int tokens, List<String> 
                 .limit(MAX_TOKENS)
                 .map(String::strip)
                 .toList();
-        Reader reader = new Reader(tokens, ordinals, facts);
+        Reader reader = new Reader(tokens, ordinals);
         reader.read();
         return new VisibleDevices(reader.visible(), tokens.size(), reader.warnings);
     }
@@ -60,15 +59,13 @@ public record VisibleDevices(List<DeviceInfo> devices, int tokens, List<String> 
     private static final class Reader {
         private final List<String> tokens;
         private final Ordinals ordinals;
-        private final DriverFacts facts;
         private final Set<DeviceInfo> found = new LinkedHashSet<>();
         private final List<String> warnings = new ArrayList<>();
         private boolean isVoid;
 
-        Reader(List<String> tokens, Ordinals ordinals, DriverFacts facts) {
+        Reader(List<String> tokens, Ordinals ordinals) {
             this.tokens = tokens;
             this.ordinals = ordinals;
-            this.facts = facts;
         }
 
         void read() {
@@ -136,8 +133,7 @@ public record VisibleDevices(List<DeviceInfo> devices, int tokens, List<String> 
                 return DeviceNames.Match.none("of MIG instances only the first one is visible");
             }
             if (isUuid) {
-                DeviceId named = facts.legacyNames().get(token);
-                return DeviceNames.byId(named == null ? token : named.value(), ordinals.devices());
+                return DeviceNames.byUuid(token, ordinals.devices());
             }
             Matcher ordinal = ORDINAL.matcher(token);
             if (ordinal.matches() && !ordinal.group(2).isEmpty()) {

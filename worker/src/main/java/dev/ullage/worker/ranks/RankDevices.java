@@ -6,9 +6,9 @@ import dev.ullage.worker.probe.DeviceResolution;
 import dev.ullage.worker.probe.DeviceResolution.Refused;
 import dev.ullage.worker.probe.DeviceResolution.Resolved;
 import dev.ullage.worker.probe.DeviceResolver;
-import dev.ullage.worker.probe.DriverFacts;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import java.util.List;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,12 +16,11 @@ import org.slf4j.LoggerFactory;
 public final class RankDevices {
     private static final Logger LOG = LoggerFactory.getLogger(RankDevices.class);
 
-    private final List<DeviceInfo> devices;
-    private final DriverFacts facts;
+    private final Supplier<List<DeviceInfo>> devices;
 
-    public RankDevices(List<DeviceInfo> devices, DriverFacts facts) {
-        this.devices = List.copyOf(devices);
-        this.facts = facts;
+    /** @param devices those there are now, asked for each rank; from any thread */
+    public RankDevices(Supplier<List<DeviceInfo>> devices) {
+        this.devices = devices;
     }
 
     DeviceInfo choose(RankMessage.Hello hello) throws BadMessageException {
@@ -31,7 +30,7 @@ public final class RankDevices {
                 hello.wish().device(),
                 hello.wish().deviceOrder(),
                 hello.wish().containerDevices());
-        DeviceResolution resolution = DeviceResolver.resolve(request, devices, facts);
+        DeviceResolution resolution = DeviceResolver.resolve(request, devices.get());
         resolution.warnings().forEach(warning -> LOG.warn("rank={} reason=\"{}\"", hello.rank(), warning));
         if (resolution instanceof Resolved resolved) {
             return resolved.device();

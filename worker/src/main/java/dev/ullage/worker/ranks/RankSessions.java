@@ -6,14 +6,13 @@ import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.BadMessageException.Code;
+import dev.ullage.worker.sampling.Attribution;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.slf4j.Logger;
@@ -88,6 +87,11 @@ public final class RankSessions {
     /** Called once, with the keepers of this worker's devices. */
     public void start(Map<DeviceId, ActorRef<LimitKeeper.Command>> deviceKeepers) {
         keepers.putAll(deviceKeepers);
+    }
+
+    /** A device was found later, with its keeper. */
+    public void add(DeviceId device, ActorRef<LimitKeeper.Command> keeper) {
+        keepers.put(device, keeper);
     }
 
     /** A process has a grant on the device, by the ledger: it is watched from now on, with or without a session. */
@@ -193,9 +197,12 @@ public final class RankSessions {
         }
     }
 
-    /** The pids of all ranks known here, on any device. */
-    public Set<Long> pids() {
-        return known.keySet().stream().map(RankInstance::pid).collect(Collectors.toSet());
+    /** All ranks known here, on any device, by their process. */
+    public Map<Long, Attribution.Placed> byPid() {
+        Map<Long, Attribution.Placed> placed = new TreeMap<>();
+        known.forEach(
+                (instance, rank) -> placed.put(instance.pid(), new Attribution.Placed(instance.rank(), rank.device())));
+        return placed;
     }
 
     /** What the ranks on a device last said of themselves. */

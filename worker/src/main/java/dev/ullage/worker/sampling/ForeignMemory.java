@@ -17,16 +17,16 @@ public final class ForeignMemory {
     private ForeignMemory() {}
 
     /**
-     * The sum over the processes that are none of {@code rankPids}, rounded up to {@link #GRANULE}; empty when the
-     * process list, or the use of one of those processes, is not known.
+     * The sum over the processes that are none of {@code ours}, rounded up to {@link #GRANULE}; empty when the process
+     * list, or the use of one of those processes, is not known.
      */
-    public static Optional<MemoryBytes> of(DeviceReading reading, Set<Long> rankPids) {
+    public static Optional<MemoryBytes> of(DeviceReading reading, Set<Long> ours) {
         if (reading.processes().isEmpty()) {
             return Optional.empty();
         }
         MemoryBytes sum = MemoryBytes.ZERO;
         for (ProcessUse process : reading.processes().get()) {
-            if (rankPids.contains(process.pid())) {
+            if (ours.contains(process.pid())) {
                 continue;
             }
             if (process.used().isEmpty()) {

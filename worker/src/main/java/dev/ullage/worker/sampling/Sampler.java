@@ -2,41 +2,191 @@ package dev.ullage.worker.sampling;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
-import dev.ullage.common.model.DeviceReading;
-import dev.ullage.worker.probe.GpuProbe;
+import dev.ullage.common.model.SampleState;
+import dev.ullage.worker.sampling.DeviceReaders.Measurement;
+import java.time.Clock;
 import java.time.Duration;
-import java.util.function.BiConsumer;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Reads every device at a fixed pace and passes each reading on. Blocks in the driver, so it runs on the dispatcher for
- * blocking work. Soft state only: the next round replaces this one.
+ * Reads every device at a fixed pace and passes on what is known of it, also when the driver does not answer. Waits for
+ * nobody: the calls are made by {@link DeviceReaders}.
+ *
+ * <pre>
+ *   ROUND --> begin a call per device that has none outstanding --> Answered --> sample passed on
+ *         \-> outstanding for longer than the deadline: a lost sample, the last known one passed on with its age
+ *   FRESH --(staleAfter)--> STALE --(lostAfter)--> LOST; any usable answer --> FRESH
+ * </pre>
+ *
+ * <p>Soft state only. A device that was ever listed is read for as long as the worker runs, so that one that vanished
+ * is shown as lost and one that comes back is fresh again without a restart.
  */
-public final class Sampler {
-    private Sampler() {}
+public final class Sampler extends AbstractBehavior<Sampler.Command> {
+    private static final Logger LOG = LoggerFactory.getLogger(Sampler.class);
 
-    /** The one thing a sampler is told: to read now. */
-    public enum Command {
-        ROUND
+    /** What a sampler is told. */
+    public sealed interface Command {}
+
+    private enum Round implements Command {
+        INSTANCE
     }
 
+    private enum Scan implements Command {
+        INSTANCE
+    }
+
+    private record Answered(DeviceId device, Measurement measured) implements Command {}
+
+    private record Found(List<DeviceInfo> devices) implements Command {}
+
     /**
-     * @param interval from the end of one round to the start of the next
-     * @param onReading receives each reading, on the sampler's thread
+     * What a sampler needs.
+     *
+     * @param devices those to begin with
+     * @param scanEvery between two looks for devices that came or went
+     * @param onSample receives what is known of a device after each round, on the sampler's thread
+     * @param onDevices receives the devices there are, after each look
      */
-    public static Behavior<Command> create(
-            GpuProbe probe, Duration interval, BiConsumer<DeviceId, DeviceReading> onReading) {
+    public record Setup(
+            DeviceReaders readers,
+            List<DeviceId> devices,
+            SamplingSchedule schedule,
+            Duration scanEvery,
+            Clock clock,
+            Consumer<Sample> onSample,
+            Consumer<List<DeviceInfo>> onDevices) {
+        public Setup {
+            devices = List.copyOf(devices);
+        }
+    }
+
+    /** One device. */
+    private static final class Watched {
+        private SampleHistory history;
+        private SampleState reported = SampleState.FRESH;
+        private Instant askedAt;
+
+        Watched(DeviceId device, Instant now) {
+            history = SampleHistory.start(device, now);
+            askedAt = now;
+        }
+    }
+
+    private final Setup setup;
+    private final ActorRef<Command> self;
+    private final Map<DeviceId, Watched> watched = new TreeMap<>();
+
+    private Sampler(ActorContext<Command> context, Setup setup) {
+        super(context);
+        this.setup = setup;
+        this.self = context.getSelf();
+        setup.devices().forEach(this::watch);
+    }
+
+    public static Behavior<Command> create(Setup setup) {
         return Behaviors.withTimers(timers -> {
-            timers.startTimerWithFixedDelay(Command.ROUND, Duration.ZERO, interval);
-            return Behaviors.receive(Command.class)
-                    .onMessageEquals(Command.ROUND, () -> {
-                        for (DeviceInfo device : probe.devices()) {
-                            onReading.accept(device.id(), probe.read(device.id()));
-                        }
-                        return Behaviors.same();
-                    })
-                    .build();
+            timers.startTimerWithFixedDelay(
+                    Round.INSTANCE, Duration.ZERO, setup.schedule().interval());
+            timers.startTimerWithFixedDelay(Scan.INSTANCE, setup.scanEvery());
+            return Behaviors.setup(context -> new Sampler(context, setup));
         });
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder()
+                .onMessage(Answered.class, this::onAnswered)
+                .onMessage(Found.class, this::onFound)
+                .onMessageEquals(Round.INSTANCE, this::onRound)
+                .onMessageEquals(Scan.INSTANCE, this::onScan)
+                .build();
+    }
+
+    private void watch(DeviceId device) {
+        watched.putIfAbsent(device, new Watched(device, now()));
+    }
+
+    private Behavior<Command> onRound() {
+        watched.forEach(this::ask);
+        return this;
+    }
+
+    private void ask(DeviceId device, Watched of) {
+        Instant now = now();
+        boolean begun = setup.readers().begin(device, measured -> self.tell(new Answered(device, measured)));
+        if (begun) {
+            of.askedAt = now;
+            return;
+        }
+        Duration waited = Duration.between(of.askedAt, now);
+        if (waited.compareTo(setup.schedule().deadline()) >= 0) {
+            of.history = of.history.missed(waited);
+            pass(of, now);
+        }
+    }
+
+    private Behavior<Command> onAnswered(Answered command) {
+        Watched of = watched.get(command.device());
+        if (of != null) {
+            of.history = of.history.answered(command.measured(), now());
+            pass(of, now());
+        }
+        return this;
+    }
+
+    private void pass(Watched of, Instant now) {
+        Sample sample = of.history.at(now, setup.schedule());
+        SampleState state = sample.quality().state();
+        if (state != of.reported) {
+            tell(sample);
+            of.reported = state;
+        }
+        setup.onSample().accept(sample);
+    }
+
+    private static void tell(Sample sample) {
+        DeviceId device = sample.device();
+        long age = sample.age().toMillis();
+        List<String> problems = sample.reading().problems();
+        switch (sample.quality().state()) {
+            case FRESH -> LOG.info("device={} state=FRESH reason=\"it can be read again\"", device);
+            case STALE ->
+                LOG.warn("device={} state=STALE ageMillis={} reason=\"not read since: {}\"", device, age, problems);
+            case LOST ->
+                LOG.error(
+                        "device={} state=LOST ageMillis={} reason=\"not read since: {}; limits stay, none grows. Look at"
+                                + " nvidia-smi -q and the kernel's log (dmesg | grep NVRM); a GPU that does not come back"
+                                + " needs a reset (nvidia-smi --gpu-reset) or a restart of the host\"",
+                        device,
+                        age,
+                        problems);
+        }
+    }
+
+    private Behavior<Command> onScan() {
+        setup.readers().beginScan(devices -> self.tell(new Found(devices)));
+        return this;
+    }
+
+    private Behavior<Command> onFound(Found command) {
+        setup.onDevices().accept(command.devices());
+        command.devices().forEach(device -> watch(device.id()));
+        return this;
+    }
+
+    private Instant now() {
+        return setup.clock().instant();
     }
 }

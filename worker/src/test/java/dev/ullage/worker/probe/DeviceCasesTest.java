@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
+import dev.ullage.common.model.MigSlice;
 import dev.ullage.worker.probe.DeviceResolution.Refused;
 import dev.ullage.worker.probe.DeviceResolution.Resolved;
 import java.io.IOException;
@@ -35,7 +36,7 @@ class DeviceCasesTest {
             @Nullable String order,
             @Nullable String container,
             @Nullable String device) {
-        DeviceResolution on(List<DeviceInfo> devices, DriverFacts facts) {
+        DeviceResolution on(List<DeviceInfo> devices, Optional<List<DeviceId>> fastestFirst) {
             return DeviceResolver.resolve(
                     new DeviceRequest(
                             Optional.ofNullable(visible),
@@ -44,11 +45,11 @@ class DeviceCasesTest {
                             Optional.ofNullable(order),
                             Optional.ofNullable(container)),
                     devices,
-                    facts);
+                    fastestFirst);
         }
 
         DeviceResolution on(List<DeviceInfo> devices) {
-            return on(devices, DriverFacts.NONE);
+            return on(devices, Optional.empty());
         }
     }
 
@@ -81,17 +82,17 @@ class DeviceCasesTest {
         List<DeviceInfo> devices = listed(order.path("nvidia_smi_L"));
         List<DeviceId> fastestFirst = new ArrayList<>();
         order.path("cuda_order_without_setting").forEach(id -> fastestFirst.add(new DeviceId(id.textValue())));
-        DriverFacts facts = new DriverFacts(Optional.of(fastestFirst), Map.of());
+        Optional<List<DeviceId>> cuda = Optional.of(fastestFirst);
 
         for (String setting : new String[] {"FASTEST_FIRST", null}) {
             Rank one = new Rank(0, "1", setting, null, null);
-            assertThat(id(one.on(devices, facts))).isEqualTo("GPU-5090");
+            assertThat(id(one.on(devices, cuda))).isEqualTo("GPU-5090");
             assertThat(refusal(one.on(devices)))
                     .contains("only CUDA knows; set CUDA_DEVICE_ORDER=PCI_BUS_ID, or name devices by UUID")
                     .contains("NVIDIA GeForce RTX 5090, NVIDIA RTX PRO 6000 Blackwell Workstation Edition");
         }
         assertThat(id(new Rank(0, "1", PCI, null, null).on(devices))).isEqualTo("GPU-6000");
-        assertThat(id(new Rank(0, "1", PCI, null, null).on(devices, facts))).isEqualTo("GPU-6000");
+        assertThat(id(new Rank(0, "1", PCI, null, null).on(devices, cuda))).isEqualTo("GPU-6000");
         // By UUID there is nothing to be guessed.
         assertThat(id(rank(0, "GPU-6000").on(devices))).isEqualTo("GPU-6000");
         assertThat(id(new Rank(0, null, null, null, "GPU-6000").on(devices))).isEqualTo("GPU-6000");
@@ -104,10 +105,9 @@ class DeviceCasesTest {
         assertThat(refusal(rank(0, null).on(devices)))
                 .startsWith("local rank 0: this worker has 2 devices (0, 1); a number means the fastest device first");
         assertThat(id(new Rank(0, null, PCI, null, null).on(devices))).isEqualTo("GPU-5090");
-        DriverFacts facts =
-                new DriverFacts(Optional.of(List.of(new DeviceId("GPU-6000"), new DeviceId("GPU-5090"))), Map.of());
-        assertThat(id(rank(0, null).on(devices, facts))).isEqualTo("GPU-6000");
-        assertThat(refusal(rank(2, null).on(devices, facts))).startsWith("local rank 2: this worker has 2 devices");
+        Optional<List<DeviceId>> cuda = Optional.of(List.of(new DeviceId("GPU-6000"), new DeviceId("GPU-5090")));
+        assertThat(id(rank(0, null).on(devices, cuda))).isEqualTo("GPU-6000");
+        assertThat(refusal(rank(2, null).on(devices, cuda))).startsWith("local rank 2: this worker has 2 devices");
     }
 
     @Test
@@ -194,12 +194,14 @@ class DeviceCasesTest {
 
     @Test
     void theOldNameOfAnInstanceMeansTheSameInstance() {
-        List<DeviceInfo> devices = List.of(device(MIG, 0, "A100 MIG 1g.5gb", DeviceKind.MIG));
+        DeviceId parent = new DeviceId("GPU-0a0a0a0a-0000-4000-8000-0000000000a2");
+        MigSlice slice = new MigSlice(parent, OptionalInt.of(3), OptionalInt.of(0), Optional.empty());
+        List<DeviceInfo> devices = List.of(new DeviceInfo(
+                new DeviceId(MIG), 0, "A100 MIG 1g.5gb", DeviceKind.MIG, Optional.empty(), Optional.of(slice)));
         String old = "MIG-GPU-0a0a0a0a-0000-4000-8000-0000000000a2/3/0";
-        DriverFacts facts = new DriverFacts(Optional.empty(), Map.of(old, new DeviceId(MIG)));
 
-        assertThat(id(rank(5, old).on(devices, facts))).isEqualTo(MIG);
-        assertThat(refusal(rank(5, old.replace("/3/0", "/4/0")).on(devices, facts)))
+        assertThat(id(rank(5, old).on(devices))).isEqualTo(MIG);
+        assertThat(refusal(rank(5, old.replace("/3/0", "/4/0")).on(devices)))
                 .contains("no device of this worker has such a UUID");
         // Drivers before 470 know no other names.
         assertThat(id(rank(5, old).on(List.of(device(old, 0, "MIG", DeviceKind.MIG)))))

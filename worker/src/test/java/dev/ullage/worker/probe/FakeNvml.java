@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,10 @@ import java.util.TreeMap;
  */
 final class FakeNvml {
     static final Path SOURCE = Path.of("src/test/c/fake_nvml.c");
+
+    /** Not the real name: JNA remembers libraries by it, and a test of the real one would get this. */
+    private static final String FILE = "libnvidia-ml-fake.so.1";
+
     private final Path library;
     private final Map<String, String> script = new TreeMap<>();
 
@@ -28,7 +33,7 @@ final class FakeNvml {
     /** Skips the test, with the reason, on a machine without a C compiler. */
     static FakeNvml compile(Path folder, String... flags) {
         assumeTrue(hasCompiler(), "skipped: there is no gcc to compile the fake NVML library with");
-        Path library = folder.resolve("libnvidia-ml.so.1").toAbsolutePath();
+        Path library = folder.resolve(FILE).toAbsolutePath();
         List<String> command = new ArrayList<>(List.of("gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared"));
         command.addAll(List.of("-fPIC", "-Wl,-Bsymbolic", "-o", library.toString(), SOURCE.toString(), "-ldl"));
         command.addAll(List.of(flags));
@@ -66,11 +71,23 @@ final class FakeNvml {
 
     FakeNvml with(String key, Object value) {
         script.put(key, value.toString());
+        return write();
+    }
+
+    FakeNvml without(String key) {
+        script.remove(key);
+        return write();
+    }
+
+    /** In one step, for the library may read it at any time. */
+    private FakeNvml write() {
         List<String> lines = script.entrySet().stream()
                 .map(entry -> entry.getKey() + "=" + entry.getValue())
                 .toList();
         try {
-            Files.write(Path.of(library + ".script"), lines);
+            Path next = Path.of(library + ".script.next");
+            Files.write(next, lines);
+            Files.move(next, Path.of(library + ".script"), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -96,6 +113,14 @@ final class FakeNvml {
 
     static String uuid(int index) {
         return "GPU-%d0000000-1111-4000-8000-000000000000".formatted(index);
+    }
+
+    /** A copy with its script under another name, in a folder of its own, which is returned. */
+    Path installAs(String name) throws IOException {
+        Path folder = Files.createDirectory(library.resolveSibling("installed"));
+        Files.copy(library, folder.resolve(name));
+        Files.copy(Path.of(library + ".script"), folder.resolve(name + ".script"));
+        return folder;
     }
 
     String path() {

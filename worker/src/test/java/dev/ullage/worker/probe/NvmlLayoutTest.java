@@ -11,7 +11,8 @@ class NvmlLayoutTest {
         assertThat(new NvmlLibrary.MemoryV1().size()).isEqualTo(24);
         assertThat(new NvmlLibrary.MemoryV2().size()).isEqualTo(40);
         assertThat(new NvmlLibrary.PciInfo().size()).isEqualTo(68);
-        assertThat(new NvmlLibrary.ProcessInfo().size()).isEqualTo(24);
+        assertThat(new NvmlLibrary.Attributes().size()).isEqualTo(40);
+        assertThat(new NvmlLibrary.EventData().size()).isEqualTo(32);
     }
 
     @Test

@@ -86,11 +86,12 @@ class NvmlProbeTest {
     }
 
     @Test
-    void withoutMemoryVersion2TheReserveIsUnknownAndVersion2IsAskedOnce() throws Exception {
+    void withoutMemoryVersion2TheReserveIsUnknownAndVersion2IsNotAskedAgain() throws Exception {
         FakeNvml nvml = FakeNvml.compile(folder)
                 .withDevices(2)
                 .with("rc.nvmlDeviceGetMemoryInfo_v2", NvmlReturn.ARGUMENT_VERSION_MISMATCH.code());
         try (NvmlProbe probe = NvmlProbe.open(nvml.path())) {
+            long atTheStart = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
             for (DeviceInfo device : probe.devices()) {
                 DeviceReading reading = probe.read(device.id());
                 assertThat(reading.memory())
@@ -103,7 +104,7 @@ class NvmlProbeTest {
                         .containsExactly("nvmlDeviceGetMemoryInfo_v2: ARGUMENT_VERSION_MISMATCH (25, Some Error);"
                                 + " read with version 1: what the driver reserves is unknown and counts as used");
             }
-            assertThat(nvml.calls("nvmlDeviceGetMemoryInfo_v2")).isEqualTo(1);
+            assertThat(nvml.calls("nvmlDeviceGetMemoryInfo_v2")).isEqualTo(atTheStart);
         }
     }
 
@@ -117,6 +118,24 @@ class NvmlProbeTest {
             assertThat(reading.memory().orElseThrow().reserved()).isEmpty();
             assertThat(reading.processes()).contains(List.of(process(4711, 1048576)));
             assertThat(nvml.calls("nvmlDeviceGetComputeRunningProcesses_v2")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void theOldestProcessCallsHaveASmallerStructureAndAreRememberedOnceFound() throws Exception {
+        FakeNvml nvml = FakeNvml.compile(folder, "-DWITHOUT_PROCESSES_V3", "-DWITHOUT_PROCESSES_V2")
+                .withDevices(1)
+                .with("device.0.compute", "4711:1048576,4712:na")
+                .with("device.0.graphics", "4713:2097152");
+        try (NvmlProbe probe = NvmlProbe.open(nvml.path())) {
+            for (int round = 0; round < 3; round++) {
+                assertThat(probe.read(FIRST).processes())
+                        .contains(List.of(
+                                process(4711, 1048576),
+                                new ProcessUse(4712, Optional.empty()),
+                                process(4713, 2097152)));
+            }
+            assertThat(nvml.calls("nvmlDeviceGetComputeRunningProcesses")).isEqualTo(6);
         }
     }
 
@@ -141,11 +160,12 @@ class NvmlProbeTest {
                 .withDevices(1)
                 .with("rc.nvmlDeviceGetMemoryInfo_v2", NvmlReturn.NOT_SUPPORTED.code())
                 .with("rc.nvmlDeviceGetMemoryInfo", NvmlReturn.NOT_SUPPORTED.code())
-                .with("device.0.compute", "4711:1048576");
+                .with("device.0.compute", "4711:na");
         try (NvmlProbe probe = NvmlProbe.open(nvml.path())) {
             DeviceReading reading = probe.read(FIRST);
+            assertThat(probe.devices()).extracting(DeviceInfo::kind).containsExactly(DeviceKind.DISCRETE);
             assertThat(reading.memory()).isEmpty();
-            assertThat(reading.processes()).contains(List.of(process(4711, 1048576)));
+            assertThat(reading.processes()).contains(List.of(new ProcessUse(4711, Optional.empty())));
             assertThat(reading.problems())
                     .containsExactly("nvmlDeviceGetMemoryInfo_v2: NOT_SUPPORTED (3, Not Supported),"
                             + " nvmlDeviceGetMemoryInfo: NOT_SUPPORTED (3, Not Supported); memory is unknown");

@@ -14,7 +14,6 @@ import dev.ullage.common.testing.Fixtures;
 import dev.ullage.common.testing.TestClock;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.worker.limits.LimitKeeper;
-import dev.ullage.worker.probe.DriverFacts;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -74,10 +73,7 @@ final class RankHarness implements AutoCloseable {
         MemoryUse memory =
                 new MemoryUse(Fixtures.gib(100), Optional.of(MemoryBytes.ZERO), MemoryBytes.ZERO, Fixtures.gib(100));
         return port.open(
-                socket,
-                new RankDevices(List.of(FIRST, SECOND), DriverFacts.NONE),
-                device -> Optional.of(memory),
-                this::on);
+                socket, new RankDevices(() -> List.of(FIRST, SECOND)), device -> Optional.of(memory), this::on);
     }
 
     void on(RankSessions.Event event) {

@@ -87,7 +87,7 @@ class RankSessionsTest {
         worker.keeper.expectMessage(new LimitKeeper.Left(A));
         worker.otherKeeper.expectNoMessage(Duration.ofMillis(20));
         assertThat(worker.gonePids).containsExactly(A.pid());
-        assertThat(worker.ask(RankSessions::pids)).containsExactly(B.pid());
+        assertThat(worker.ask(RankSessions::byPid)).containsOnlyKeys(B.pid());
         assertThat(removeGone()).isEmpty();
     }
 
@@ -122,7 +122,7 @@ class RankSessionsTest {
             sessions.watch(RankHarness.FIRST.id(), B);
             return 0;
         });
-        assertThat(worker.ask(RankSessions::pids)).containsExactlyInAnyOrder(A.pid(), B.pid());
+        assertThat(worker.ask(RankSessions::byPid)).containsOnlyKeys(A.pid(), B.pid());
 
         worker.processes.end(B.pid());
 

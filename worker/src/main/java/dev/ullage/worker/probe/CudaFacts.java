@@ -1,0 +1,28 @@
+package dev.ullage.worker.probe;
+
+import dev.ullage.common.model.DeviceId;
+import java.util.Optional;
+
+/** What only CUDA knows about a device. Asked only where NVML cannot say, because it is costly to load. */
+interface CudaFacts {
+    /** Whether the device uses the host's memory; empty when CUDA cannot be asked. */
+    Optional<Boolean> isIntegrated(DeviceId device);
+
+    /** One line: what answers, or why nothing does. */
+    String description();
+
+    /** No CUDA, for a stated reason. */
+    static CudaFacts none(String reason) {
+        return new CudaFacts() {
+            @Override
+            public Optional<Boolean> isIntegrated(DeviceId device) {
+                return Optional.empty();
+            }
+
+            @Override
+            public String description() {
+                return reason;
+            }
+        };
+    }
+}

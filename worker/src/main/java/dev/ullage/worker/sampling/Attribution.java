@@ -1,0 +1,71 @@
+package dev.ullage.worker.sampling;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceReading;
+import dev.ullage.common.model.DeviceReading.ProcessUse;
+import dev.ullage.common.model.RankId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Whose the processes on a device are. A process that a rank started is the rank's. One of a rank that is on another
+ * device is a stray: this device's ledger promised it nothing, so here it counts like a stranger's. Pure.
+ *
+ * @param ours the processes of ranks on this device, and their children
+ * @param problems one sentence for each stray, and one for processes that cannot be seen
+ */
+public record Attribution(Set<Long> ours, List<String> problems) {
+
+    /** A rank and the device it is on. */
+    public record Placed(RankId rank, DeviceId device) {}
+
+    /** @param ranks by process */
+    public static Attribution of(
+            DeviceId device, DeviceReading reading, List<Ancestry> ancestries, Map<Long, Placed> ranks) {
+        Map<Long, Ancestry> byPid = new TreeMap<>();
+        ancestries.forEach(ancestry -> byPid.put(ancestry.pid(), ancestry));
+        Set<Long> ours = new TreeSet<>();
+        List<Long> unseen = new ArrayList<>();
+        List<String> problems = new ArrayList<>();
+        for (ProcessUse process : reading.processes().orElse(List.of())) {
+            Ancestry ancestry = byPid.getOrDefault(process.pid(), new Ancestry(process.pid(), true, List.of()));
+            Optional<Placed> owner = owner(ancestry, ranks);
+            if (owner.isPresent() && owner.get().device().equals(device)) {
+                ours.add(process.pid());
+            } else if (owner.isPresent()) {
+                problems.add(stray(process, owner.get()));
+            } else if (!ancestry.isVisible()) {
+                unseen.add(process.pid());
+            }
+        }
+        if (!unseen.isEmpty()) {
+            problems.add(
+                    "processes %s of the driver's list cannot be seen by this worker and count as foreign: they ended"
+                                    .formatted(unseen)
+                            + " just now, or the worker does not share the host's pid namespace");
+        }
+        return new Attribution(ours, problems);
+    }
+
+    /** The nearest rank among the process and its ancestors. */
+    private static Optional<Placed> owner(Ancestry process, Map<Long, Placed> ranks) {
+        List<Long> line = new ArrayList<>(process.ancestors().size() + 1);
+        line.add(process.pid());
+        line.addAll(process.ancestors());
+        return line.stream().filter(ranks::containsKey).map(ranks::get).findFirst();
+    }
+
+    private static String stray(ProcessUse process, Placed owner) {
+        return "process %d of rank %s uses %s here, but that rank is on device %s: a stray context, counted as foreign"
+                .formatted(
+                        process.pid(),
+                        owner.rank(),
+                        process.used().map(Object::toString).orElse("an unknown amount"),
+                        owner.device());
+    }
+}

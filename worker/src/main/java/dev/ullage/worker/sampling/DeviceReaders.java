@@ -1,0 +1,107 @@
+package dev.ullage.worker.sampling;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceReading;
+import dev.ullage.worker.probe.GpuProbe;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Makes the calls into a driver that may never return, each device on a thread of its own, so that one that hangs holds
+ * up nobody else. At most one call per device is outstanding, however often a reading is asked for: a driver that hangs
+ * costs one thread per device and no more. A call that comes back late is an answer like any other.
+ *
+ * <p>Threads: any. They are daemons: a call stuck in the kernel cannot be ended and must not keep the process alive.
+ */
+public final class DeviceReaders implements AutoCloseable {
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(2);
+
+    private final GpuProbe probe;
+    private final Path proc;
+    private final Map<DeviceId, SingleCall> reads = new ConcurrentHashMap<>();
+    private final SingleCall scan = new SingleCall("probe-scan");
+
+    /** @param proc where processes are looked up */
+    public DeviceReaders(GpuProbe probe, Path proc) {
+        this.probe = probe;
+        this.proc = proc;
+    }
+
+    /** A reading, and where each process in it comes from, looked up right after it. */
+    record Measurement(DeviceReading reading, List<Ancestry> ancestries) {}
+
+    /** Starts to read the device; false, and nothing is started, while an earlier call for it is outstanding. */
+    boolean begin(DeviceId device, Consumer<Measurement> onAnswer) {
+        return callFor(device).begin(() -> measure(device), onAnswer);
+    }
+
+    private Measurement measure(DeviceId device) {
+        DeviceReading reading = probe.read(device);
+        List<Ancestry> ancestries = reading.processes().orElse(List.of()).stream()
+                .map(process -> Ancestry.of(process.pid(), pid -> ProcStatus.read(proc, pid)))
+                .toList();
+        return new Measurement(reading, ancestries);
+    }
+
+    /** Starts to look for devices; false while an earlier look is outstanding. */
+    boolean beginScan(Consumer<List<DeviceInfo>> onFound) {
+        return scan.begin(probe::rescan, onFound);
+    }
+
+    /** The reading, or an empty one that says so when the driver has not answered in time. For the start only. */
+    public DeviceReading readWithin(DeviceId device, Duration deadline) {
+        CompletableFuture<DeviceReading> answer = new CompletableFuture<>();
+        if (!begin(device, measured -> answer.complete(measured.reading()))) {
+            return silent("an earlier call for this device has not come back");
+        }
+        try {
+            return answer.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException | ExecutionException e) {
+            return silent("the driver has not answered within " + deadline.toMillis() + " ms");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return silent("interrupted while waiting for the driver");
+        }
+    }
+
+    private static DeviceReading silent(String problem) {
+        return new DeviceReading(Optional.empty(), Optional.empty(), List.of(problem + "; memory is unknown"));
+    }
+
+    private SingleCall callFor(DeviceId device) {
+        return reads.computeIfAbsent(device, id -> new SingleCall("probe-" + id));
+    }
+
+    /** Lets go of the driver, waiting for it only for a moment: a device that hangs may hold that up too. */
+    @Override
+    public void close() {
+        CompletableFuture<Boolean> closed = new CompletableFuture<>();
+        SingleCall call = new SingleCall("probe-close");
+        Supplier<Boolean> close = () -> {
+            probe.close();
+            return true;
+        };
+        call.begin(close, closed::complete);
+        try {
+            closed.get(CLOSE_WITHIN.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException | ExecutionException e) {
+            // It hangs; its thread is a daemon and ends with the process.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        call.end();
+        scan.end();
+        reads.values().forEach(SingleCall::end);
+    }
+}

@@ -1,0 +1,47 @@
+package dev.ullage.worker.sampling;
+
+import dev.ullage.common.model.DeviceKind;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.MemoryBytes;
+import java.util.Optional;
+
+/**
+ * What a device's readings mean for its ledger: how much can be promised, and how much strangers hold. Owned by the
+ * hub's thread; soft.
+ */
+public final class DeviceTerms {
+    /** What a host has available moves all the time; a step of this size is worth a line in the ledger. */
+    static final MemoryBytes SHARED_STEP = MemoryBytes.ofMebibytes(256);
+
+    private final DeviceKind kind;
+    private Optional<SteadyAmount> allocatable = Optional.empty();
+    private Optional<SteadyAmount> foreign = Optional.empty();
+
+    public DeviceTerms(DeviceKind kind) {
+        this.kind = kind;
+    }
+
+    /** The allocatable memory to plan with: to the byte on a device with memory of its own, in steps on another. */
+    public MemoryBytes allocatable(MemoryUse memory) {
+        if (kind != DeviceKind.UNIFIED) {
+            return memory.allocatable();
+        }
+        long bytes = memory.allocatable().value();
+        MemoryBytes measured = MemoryBytes.of(bytes - bytes % SHARED_STEP.value());
+        SteadyAmount next = allocatable
+                .map(known -> known.slowToRise(measured, SHARED_STEP))
+                .orElseGet(() -> SteadyAmount.of(measured));
+        allocatable = Optional.of(next);
+        return next.held();
+    }
+
+    /** The foreign memory to plan with: as measured, but slow to fall; the last known where it is not; 0 before any. */
+    public MemoryBytes foreign(Optional<MemoryBytes> measured) {
+        if (measured.isPresent()) {
+            MemoryBytes amount = measured.get();
+            foreign = Optional.of(foreign.map(known -> known.slowToFall(amount, ForeignMemory.GRANULE))
+                    .orElseGet(() -> SteadyAmount.of(amount)));
+        }
+        return foreign.map(SteadyAmount::held).orElse(MemoryBytes.ZERO);
+    }
+}

@@ -1,0 +1,66 @@
+package dev.ullage.worker.sampling;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What {@code /proc/<pid>/status} says of a process.
+ *
+ * @param parent 0 for one whose parent is in another pid namespace
+ * @param namespacePids its pid in each namespace it is in, the one of this {@code /proc} first, its own last
+ */
+public record ProcStatus(long pid, long parent, List<Long> namespacePids) {
+    private static final String PARENT = "PPid:";
+    private static final String NAMESPACES = "NSpid:";
+
+    public ProcStatus {
+        namespacePids = List.copyOf(namespacePids);
+    }
+
+    /** Empty when there is no such process here, or its file is not as expected. */
+    public static Optional<ProcStatus> read(Path proc, long pid) {
+        try {
+            Path file = proc.resolve(Long.toString(pid)).resolve("status");
+            return parse(pid, Files.readAllLines(file, StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    static Optional<ProcStatus> parse(long pid, List<String> lines) {
+        Optional<List<Long>> parent = numbers(PARENT, lines).filter(numbers -> numbers.size() == 1);
+        // Kernels before 4.1 do not have the line: the process is then in one namespace as far as can be told.
+        List<Long> namespaces = numbers(NAMESPACES, lines).orElse(List.of(pid));
+        return parent.map(numbers -> new ProcStatus(pid, numbers.get(0), namespaces));
+    }
+
+    private static Optional<List<Long>> numbers(String name, List<String> lines) {
+        return lines.stream()
+                .filter(line -> line.startsWith(name))
+                .map(line -> line.substring(name.length()).strip())
+                .filter(text -> text.matches("\\d{1,18}(\\s+\\d{1,18})*"))
+                .map(text ->
+                        Arrays.stream(text.split("\\s+")).map(Long::valueOf).toList())
+                .findFirst();
+    }
+
+    /**
+     * The process that is {@code pid} to itself, as one in a container is, and another number here; empty when there is
+     * none or more than one, for then nobody can tell which is meant.
+     */
+    static Optional<Long> ofNamespacePid(long pid, Collection<ProcStatus> processes) {
+        List<Long> here = processes.stream()
+                .filter(process -> process.namespacePids().size() > 1)
+                .filter(process ->
+                        process.namespacePids().get(process.namespacePids().size() - 1) == pid)
+                .map(ProcStatus::pid)
+                .toList();
+        return here.size() == 1 ? Optional.of(here.get(0)) : Optional.empty();
+    }
+}

@@ -1,0 +1,183 @@
+package dev.ullage.worker.sampling;
+
+import static dev.ullage.common.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.SampleState;
+import dev.ullage.common.testing.TestClock;
+import dev.ullage.worker.testing.LogWatch;
+import dev.ullage.worker.testing.ScriptedProbe;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * Case G04, the worker's part, and a lost GPU: a driver that never answers costs one thread and holds up nobody. The
+ * pace is real and short, the clock that ages are told by is the test's.
+ */
+class SamplerTest {
+    private static final ActorTestKit KIT = ActorTestKit.create();
+    private static final String FIRST = "GPU-1";
+    private static final String SECOND = "GPU-2";
+
+    @RegisterExtension
+    final LogWatch log = new LogWatch();
+
+    private final TestClock clock = new TestClock();
+    private final ScriptedProbe probe = new ScriptedProbe(FIRST, SECOND);
+    private final DeviceReaders readers = new DeviceReaders(probe, Path.of("/proc"));
+    private final Map<DeviceId, Sample> newest = new ConcurrentHashMap<>();
+    private final List<List<DeviceInfo>> scans = new CopyOnWriteArrayList<>();
+
+    private Optional<ActorRef<Sampler.Command>> sampler = Optional.empty();
+
+    @AfterAll
+    static void stopTheKit() {
+        KIT.shutdownTestKit();
+    }
+
+    @AfterEach
+    void close() {
+        probe.release(FIRST);
+        sampler.ifPresent(KIT::stop);
+        readers.close();
+    }
+
+    private void start() {
+        sampler = Optional.of(KIT.spawn(Sampler.create(new Sampler.Setup(
+                readers,
+                probe.devices().stream().map(DeviceInfo::id).toList(),
+                SamplingSchedule.every(Duration.ofMillis(10)),
+                Duration.ofMillis(20),
+                clock,
+                sample -> newest.put(sample.device(), sample),
+                scans::add))));
+        eventually("both are read", () -> newest.size() == 2 && !scans.isEmpty());
+    }
+
+    private Sample sample(String device) {
+        return Objects.requireNonNull(newest.get(new DeviceId(device)));
+    }
+
+    private void is(String device, SampleState state) {
+        eventually(device + " is " + state, () -> sample(device).quality().state() == state);
+    }
+
+    @Test
+    void aCallThatHangsMakesItsDeviceStaleThenLostAndTheOtherStaysFresh() {
+        log.expectError("device=GPU-1 state=LOST");
+        start();
+        probe.hang(FIRST);
+        eventually("the call hangs", () -> probe.outstanding(FIRST) == 1);
+
+        clock.advance(Duration.ofSeconds(4));
+        is(FIRST, SampleState.STALE);
+        eventually("the other is read", () -> sample(SECOND).age().isZero());
+        clock.advance(Duration.ofSeconds(60));
+        is(FIRST, SampleState.LOST);
+
+        assertThat(sample(FIRST).age()).isGreaterThanOrEqualTo(Duration.ofSeconds(60));
+        assertThat(sample(FIRST).reading().memory()).isPresent();
+        assertThat(sample(FIRST).quality().lostSamples()).isPositive();
+        eventually("the other is read", () -> sample(SECOND).age().isZero());
+        assertThat(sample(SECOND).quality().state()).isEqualTo(SampleState.FRESH);
+        assertThat(log.warnings()).anyMatch(warning -> warning.startsWith("device=GPU-1 state=STALE"));
+    }
+
+    @Test
+    void howeverManyRoundsGoByOneCallIsOutstandingAndNoThreadIsAdded() {
+        log.expectError("state=LOST");
+        start();
+        probe.hang(FIRST);
+        eventually("the call hangs", () -> probe.outstanding(FIRST) == 1);
+        int calls = probe.calls(FIRST);
+        long threads = probeThreads();
+        clock.advance(Duration.ofSeconds(60));
+
+        eventually("fifty rounds", () -> sample(FIRST).quality().lostSamples() >= 50);
+
+        assertThat(probe.outstanding(FIRST)).isEqualTo(1);
+        assertThat(probe.calls(FIRST)).isEqualTo(calls);
+        assertThat(probeThreads()).isLessThanOrEqualTo(threads);
+    }
+
+    private static long probeThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("probe-"))
+                .count();
+    }
+
+    @Test
+    void aDeviceThatAnswersAgainIsFreshWithoutARestart() {
+        log.expectError("state=LOST");
+        start();
+        probe.hang(FIRST);
+        eventually("the call hangs", () -> probe.outstanding(FIRST) == 1);
+        clock.advance(Duration.ofSeconds(60));
+        is(FIRST, SampleState.LOST);
+
+        probe.release(FIRST);
+
+        is(FIRST, SampleState.FRESH);
+        assertThat(sample(FIRST).reading().problems()).isEmpty();
+        assertThat(sample(FIRST).quality().lostSamples()).isPositive();
+    }
+
+    @Test
+    void aDeviceWhoseCallsFailIsLostAsWellAndSaysWhy() {
+        log.expectError("nvmlDeviceGetMemoryInfo_v2: GPU_IS_LOST");
+        start();
+        probe.fail(FIRST, "nvmlDeviceGetMemoryInfo_v2: GPU_IS_LOST");
+        eventually("a failure", () -> sample(FIRST).quality().lostSamples() > 0);
+
+        clock.advance(Duration.ofSeconds(60));
+
+        is(FIRST, SampleState.LOST);
+        assertThat(sample(FIRST).reading().problems()).containsExactly("nvmlDeviceGetMemoryInfo_v2: GPU_IS_LOST");
+        probe.fail(FIRST, "");
+        is(FIRST, SampleState.FRESH);
+    }
+
+    @Test
+    void aDeviceThatComesLaterIsReadAndOneThatGoesIsStillShown() {
+        log.expectError("device=GPU-1 state=LOST");
+        start();
+
+        probe.becomes(SECOND, "GPU-3");
+
+        eventually("the new one is read", () -> newest.containsKey(new DeviceId("GPU-3")));
+        assertThat(scans).isNotEmpty();
+        eventually("a failure", () -> sample(FIRST).quality().lostSamples() > 0);
+        clock.advance(Duration.ofSeconds(60));
+        is(FIRST, SampleState.LOST);
+        assertThat(sample(FIRST).reading().memory()).isPresent();
+    }
+
+    @Test
+    void theFirstReadingIsWaitedForOnlySoLong() {
+        probe.hang(FIRST);
+
+        assertThat(readers.readWithin(new DeviceId(FIRST), Duration.ofMillis(50))
+                        .problems())
+                .containsExactly("the driver has not answered within 50 ms; memory is unknown");
+        assertThat(readers.readWithin(new DeviceId(FIRST), Duration.ofMillis(50))
+                        .problems())
+                .containsExactly("an earlier call for this device has not come back; memory is unknown");
+        assertThat(readers.readWithin(new DeviceId(SECOND), Duration.ofSeconds(10))
+                        .memory())
+                .isPresent();
+    }
+}
