@@ -49,7 +49,7 @@ public final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws CommandFailure, SettingsException, InterruptedException {
-        ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(Level.ERROR);
+        keepLogsFromTheScreen();
         DemoClock clock = new DemoClock();
         DemoScreen screen = new DemoScreen(environment, clock, json);
         DemoPython python = DemoPython.find(environment.variables());
@@ -67,6 +67,15 @@ public final class DemoCommand implements Callable<Integer> {
             return (summary.passed() ? ExitCode.OK : ExitCode.FAILED).code();
         } finally {
             delete(folder);
+        }
+    }
+
+    /**
+     * A person watches: only what needs one is logged. Nodes that start and end make warnings that mean nothing here.
+     */
+    private static void keepLogsFromTheScreen() {
+        for (String name : List.of(org.slf4j.Logger.ROOT_LOGGER_NAME, "org.apache.pekko")) {
+            ((Logger) LoggerFactory.getLogger(name)).setLevel(Level.ERROR);
         }
     }
 
