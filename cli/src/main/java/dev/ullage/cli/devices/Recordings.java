@@ -92,7 +92,8 @@ final class Recordings {
                 .sorted(Comparator.comparingInt(Recordings::exactness))
                 .toList();
         for (Recording recording : sorted) {
-            Optional<HostMemory> memory = HostMemory.parse(recording.text().lines().toList());
+            Optional<HostMemory> memory =
+                    HostMemory.parse(recording.text().lines().toList());
             host = host.or(() -> memory);
             if (memory.isEmpty()) {
                 reports.add(SmiOutput.parse(recording.text()));
