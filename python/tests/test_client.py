@@ -27,6 +27,7 @@ class Registration(WithWorker):
         self.assertEqual({
             "type": "hello", "version": 1, "job": "job", "rank": 3, "worldSize": 8, "localRank": 3,
             "localWorldSize": None, "pid": os.getpid(), "launcher": "torchrun", "restart": 0, "visibleDevices": None,
+            "deviceOrder": None, "containerDevices": None,
             "device": "GPU-5a", "framework": "torch 2.10.0", "canEnforce": [], "inForce": None, "heldBytes": None,
         }, hello)
         self.assertEqual(("simulated", 80 << 30, "host-a"),

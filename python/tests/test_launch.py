@@ -63,6 +63,13 @@ class RecordedEnvironments(unittest.TestCase):
         with FakeWorker() as worker, ullage.connect(worker.path, environ=case["launch_host_env"]):
             self.assertEqual("GPU-host1-a,GPU-host1-b", worker.wait_for("hello")["visibleDevices"])
 
+    def test_order_and_container_reach_the_worker_as_they_are(self):
+        env = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+               "NVIDIA_VISIBLE_DEVICES": "void"}
+        with FakeWorker() as worker, ullage.connect(worker.path, environ=env):
+            hello = worker.wait_for("hello")
+            self.assertEqual(("PCI_BUS_ID", "void"), (hello["deviceOrder"], hello["containerDevices"]))
+
     def test_forwarded_list_and_local_rank_reach_the_worker(self):
         case = CASES["mpiexec -np 2 -x CUDA_VISIBLE_DEVICES=4,5"]
         with FakeWorker() as worker:

@@ -76,6 +76,7 @@ def connect(socket: Optional[str] = None, *, applier: Optional[Applier] = None, 
             "job": info.job, "rank": info.rank, "worldSize": info.world_size, "localRank": info.local_rank,
             "localWorldSize": info.local_world_size, "pid": os.getpid(), "launcher": info.launcher,
             "restart": info.restart, "visibleDevices": env.get("CUDA_VISIBLE_DEVICES"),
+            "deviceOrder": env.get("CUDA_DEVICE_ORDER"), "containerDevices": env.get("NVIDIA_VISIBLE_DEVICES"),
             "device": device or env.get("ULLAGE_DEVICE") or None, "framework": framework,
         }
         in_force = passed_in_force(env) if known is None else known.in_force

@@ -1,6 +1,6 @@
 package dev.ullage.cli.devices;
 
-import dev.ullage.worker.probe.smi.HostMemory;
+import dev.ullage.worker.probe.HostMemory;
 import dev.ullage.worker.probe.smi.SmiDevices;
 import dev.ullage.worker.probe.smi.SmiOutput;
 import dev.ullage.worker.probe.smi.SmiReport;
@@ -92,7 +92,8 @@ final class Recordings {
                 .sorted(Comparator.comparingInt(Recordings::exactness))
                 .toList();
         for (Recording recording : sorted) {
-            Optional<HostMemory> memory = HostMemory.parse(recording.text());
+            Optional<HostMemory> memory =
+                    HostMemory.parse(recording.text().lines().toList());
             host = host.or(() -> memory);
             if (memory.isEmpty()) {
                 reports.add(SmiOutput.parse(recording.text()));

@@ -87,16 +87,24 @@ public final class DevicesTable {
         List<String> problems = new ArrayList<>();
         source.path("problems").forEach(problem -> problems.add(StatusTable.clean(problem.asText())));
         for (JsonNode device : devices) {
-            String who = device.path("index").isNull()
-                    ? StatusTable.text(device, "uuid")
-                    : StatusTable.text(device, "index");
             device.path("problems")
-                    .forEach(problem -> problems.add("device " + who + ": " + StatusTable.clean(problem.asText())));
+                    .forEach(problem ->
+                            problems.add("device " + who(device) + ": " + StatusTable.clean(problem.asText())));
         }
         if (!problems.isEmpty()) {
             text.append('\n').append(Style.HEADING.apply("PROBLEMS", terminal)).append('\n');
             problems.forEach(problem ->
                     text.append(Style.NOTICE.apply(problem, terminal)).append('\n'));
         }
+    }
+
+    /** The index, except for those that have none of their own. */
+    private static String who(JsonNode device) {
+        boolean hasIndex = device.path("index").isIntegralNumber()
+                && !device.path("kind").asText().equals("mig");
+        if (hasIndex) {
+            return StatusTable.text(device, "index");
+        }
+        return StatusTable.text(device, device.path("uuid").isTextual() ? "uuid" : "name");
     }
 }

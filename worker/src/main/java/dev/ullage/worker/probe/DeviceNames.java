@@ -2,6 +2,7 @@ package dev.ullage.worker.probe;
 
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
+import dev.ullage.common.model.MigSlice;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -42,6 +43,26 @@ final class DeviceNames {
                 candidates.isEmpty()
                         ? "no device of this worker has such a UUID"
                         : "%d devices of this worker have a UUID that begins so".formatted(candidates.size()));
+    }
+
+    /** By UUID, the beginning of one, or the name that an instance had before it had a UUID. */
+    static Match byUuid(String text, List<DeviceInfo> devices) {
+        return devices.stream()
+                .filter(device -> device.mig().flatMap(DeviceNames::oldName).equals(Optional.of(text)))
+                .findFirst()
+                .map(Match::of)
+                .orElseGet(() -> byId(text, devices));
+    }
+
+    /** {@code MIG-GPU-<uuid of the GPU>/<GPU instance>/<compute instance>}, which CUDA still takes. */
+    private static Optional<String> oldName(MigSlice slice) {
+        return slice.gpuInstance().isPresent() && slice.computeInstance().isPresent()
+                ? Optional.of("MIG-%s/%d/%d"
+                        .formatted(
+                                slice.parent(),
+                                slice.gpuInstance().getAsInt(),
+                                slice.computeInstance().getAsInt()))
+                : Optional.empty();
     }
 
     /** By the driver's index. An instance of a device in MIG mode has no index of its own. */

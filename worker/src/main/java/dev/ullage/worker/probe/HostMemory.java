@@ -13,11 +13,11 @@ import java.util.Optional;
  * @param total all of it
  * @param available what can be had without swapping, as the kernel estimates
  */
-record HostMemory(MemoryBytes total, MemoryBytes available) {
-    static final Path FILE = Path.of("/proc/meminfo");
+public record HostMemory(MemoryBytes total, MemoryBytes available) {
+    public static final Path FILE = Path.of("/proc/meminfo");
 
     /** Empty when the file cannot be read or does not say. */
-    static Optional<HostMemory> read(Path file) {
+    public static Optional<HostMemory> read(Path file) {
         try {
             return parse(Files.readAllLines(file));
         } catch (IOException e) {
@@ -26,7 +26,7 @@ record HostMemory(MemoryBytes total, MemoryBytes available) {
     }
 
     /** From lines like {@code MemTotal: 127600748 kB}. */
-    static Optional<HostMemory> parse(List<String> lines) {
+    public static Optional<HostMemory> parse(List<String> lines) {
         Optional<MemoryBytes> total = field("MemTotal:", lines);
         Optional<MemoryBytes> available = field("MemAvailable:", lines);
         return total.filter(amount -> !amount.isZero())

@@ -13,7 +13,7 @@ import java.util.Optional;
  * <p>They are told by what the driver answers and by whether that is plausible, never by name: drivers for the same
  * part differ. What the rest of the host uses is not the GPU's use, so use is the sum over the GPU's processes.
  */
-final class UnifiedMemory {
+public final class UnifiedMemory {
     private UnifiedMemory() {}
 
     /**
@@ -55,7 +55,7 @@ final class UnifiedMemory {
      * <p>What the kernel calls available mostly leaves out what the GPU's processes hold. Where it plainly does not,
      * because less than that is missing from the total, no more than the available can be promised.
      */
-    static Optional<MemoryUse> use(
+    public static Optional<MemoryUse> use(
             Optional<HostMemory> host, Optional<List<ProcessUse>> processes, List<String> problems) {
         Optional<MemoryBytes> sum = processes.flatMap(UnifiedMemory::sum);
         if (host.isEmpty() || sum.isEmpty()) {

@@ -15,9 +15,10 @@ import java.util.stream.IntStream;
  * What a {@code CUDA_VISIBLE_DEVICES} makes visible, in its order. Pure.
  *
  * <p>The rules are CUDA's: the list holds ordinals or UUIDs, the first token says which; a UUID may be cut to a
- * beginning that only one device has; of MIG instances one is visible; the list ends before the first token that is not
- * of its kind or names no device; one that names a device twice makes nothing visible. An ordinal is a number as C
- * reads it: signs count, what follows the digits does not. Ordinals are taken in PCI bus order.
+ * beginning that only one device has; of MIG instances one is visible, by its UUID or its old name; the list ends
+ * before the first token that is not of its kind or names no device; one that names a device twice makes nothing
+ * visible. An ordinal is a number as C reads it: signs count, what follows the digits does not. Which device it means
+ * {@link Ordinals} says.
  *
  * @param devices what the process will see, the first one as its device 0
  * @param tokens how many the list has as it was written; 0 for one set to nothing
@@ -35,8 +36,13 @@ public record VisibleDevices(List<DeviceInfo> devices, int tokens, List<String> 
         warnings = List.copyOf(warnings);
     }
 
-    /** @param list the variable's value; an unset variable has none and makes all devices visible */
+    /** Of devices that are numbered as the driver does. */
     public static VisibleDevices parse(String list, List<DeviceInfo> devices) {
+        return parse(list, Ordinals.byIndex(devices));
+    }
+
+    /** @param list the variable's value; an unset variable has none and makes all devices visible */
+    static VisibleDevices parse(String list, Ordinals ordinals) {
         if (list.isBlank()) {
             return new VisibleDevices(List.of(), 0, List.of());
         }
@@ -44,7 +50,7 @@ public record VisibleDevices(List<DeviceInfo> devices, int tokens, List<String> 
                 .limit(MAX_TOKENS)
                 .map(String::strip)
                 .toList();
-        Reader reader = new Reader(tokens, devices);
+        Reader reader = new Reader(tokens, ordinals);
         reader.read();
         return new VisibleDevices(reader.visible(), tokens.size(), reader.warnings);
     }
@@ -52,14 +58,14 @@ public record VisibleDevices(List<DeviceInfo> devices, int tokens, List<String> 
     /** Reads one list; lives for as long as that takes. */
     private static final class Reader {
         private final List<String> tokens;
-        private final List<DeviceInfo> all;
+        private final Ordinals ordinals;
         private final Set<DeviceInfo> found = new LinkedHashSet<>();
         private final List<String> warnings = new ArrayList<>();
         private boolean isVoid;
 
-        Reader(List<String> tokens, List<DeviceInfo> all) {
+        Reader(List<String> tokens, Ordinals ordinals) {
             this.tokens = tokens;
-            this.all = all;
+            this.ordinals = ordinals;
         }
 
         void read() {
@@ -127,13 +133,13 @@ public record VisibleDevices(List<DeviceInfo> devices, int tokens, List<String> 
                 return DeviceNames.Match.none("of MIG instances only the first one is visible");
             }
             if (isUuid) {
-                return DeviceNames.byId(token, all);
+                return DeviceNames.byUuid(token, ordinals.devices());
             }
             Matcher ordinal = ORDINAL.matcher(token);
             if (ordinal.matches() && !ordinal.group(2).isEmpty()) {
                 warn(position, "is read as " + value.get() + ", as CUDA does");
             }
-            return DeviceNames.byIndex(((Integer) value.get()).longValue(), all);
+            return ordinals.at(((Integer) value.get()).longValue());
         }
 
         private void voidBy(int repeat) {

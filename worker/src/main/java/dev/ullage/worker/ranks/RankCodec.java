@@ -116,7 +116,11 @@ final class RankCodec {
                 rank,
                 fields.number("pid"),
                 facts,
-                new RankMessage.DeviceWish(fields.optionalText("visibleDevices"), fields.optionalText("device")),
+                new RankMessage.DeviceWish(
+                        fields.optionalText("visibleDevices"),
+                        fields.optionalText("device"),
+                        fields.optionalText("deviceOrder"),
+                        fields.optionalText("containerDevices")),
                 inForce,
                 fields.optionalBytes("heldBytes"));
     }

@@ -27,7 +27,9 @@ public final class RankDevices {
         DeviceRequest request = new DeviceRequest(
                 hello.wish().visibleDevices(),
                 hello.facts().localRank(),
-                hello.wish().device());
+                hello.wish().device(),
+                hello.wish().deviceOrder(),
+                hello.wish().containerDevices());
         DeviceResolution resolution = DeviceResolver.resolve(request, devices.get());
         resolution.warnings().forEach(warning -> LOG.warn("rank={} reason=\"{}\"", hello.rank(), warning));
         if (resolution instanceof Resolved resolved) {

@@ -28,8 +28,15 @@ sealed interface RankMessage {
     /** A limit that a process says is in force. */
     record InForce(long sequence, MemoryBytes limit) {}
 
-    /** What decides which device a rank is on: {@code CUDA_VISIBLE_DEVICES} and {@code ULLAGE_DEVICE}, as they are. */
-    record DeviceWish(Optional<String> visibleDevices, Optional<String> device) {}
+    /**
+     * What decides which device a rank is on, as its variables are: {@code CUDA_VISIBLE_DEVICES},
+     * {@code ULLAGE_DEVICE}, {@code CUDA_DEVICE_ORDER} and {@code NVIDIA_VISIBLE_DEVICES}.
+     */
+    record DeviceWish(
+            Optional<String> visibleDevices,
+            Optional<String> device,
+            Optional<String> deviceOrder,
+            Optional<String> containerDevices) {}
 
     record Confirm(long sequence, MemoryBytes inForce, Optional<MemoryBytes> held, EnforcedBy enforcedBy)
             implements RankMessage {}

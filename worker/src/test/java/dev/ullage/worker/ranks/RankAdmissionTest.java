@@ -34,7 +34,7 @@ class RankAdmissionTest {
                 rank(0).rank(),
                 100,
                 facts(),
-                new RankMessage.DeviceWish(Optional.empty(), Optional.empty()),
+                new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
                 Optional.empty());
         try (SocketChannel channel = SocketChannel.open()) {

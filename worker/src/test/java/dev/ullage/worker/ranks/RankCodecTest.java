@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RankCodecTest {
     private static final String HELLO = "{'type':'hello','version':1,'job':'9a1c','rank':3,'worldSize':8,'localRank':3,"
             + "'localWorldSize':8,'pid':4242,'launcher':'torchrun','restart':2,'visibleDevices':'0,1,2,3',"
+            + "'deviceOrder':'PCI_BUS_ID','containerDevices':'all',"
             + "'device':'GPU-5a','framework':'torch 2.10.0','canEnforce':['torch','allocator'],"
             + "'inForce':{'sequence':41,'limitBytes':68719476736},'heldBytes':1234567}";
 
@@ -62,7 +63,11 @@ class RankCodecTest {
                                 2,
                                 Optional.of("torch 2.10.0"),
                                 List.of(EnforcedBy.TORCH, EnforcedBy.ALLOCATOR)),
-                        new RankMessage.DeviceWish(Optional.of("0,1,2,3"), Optional.of("GPU-5a")),
+                        new RankMessage.DeviceWish(
+                                Optional.of("0,1,2,3"),
+                                Optional.of("GPU-5a"),
+                                Optional.of("PCI_BUS_ID"),
+                                Optional.of("all")),
                         Optional.of(new RankMessage.InForce(41, MemoryBytes.of(68719476736L))),
                         Optional.of(MemoryBytes.of(1234567))));
     }
@@ -73,7 +78,7 @@ class RankCodecTest {
                 new RankId(new JobId("j"), 0),
                 1,
                 new RankFacts(OptionalInt.of(1), OptionalInt.of(0), "none", 0, Optional.empty(), List.of()),
-                new RankMessage.DeviceWish(Optional.empty(), Optional.empty()),
+                new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
                 Optional.empty());
         String start = "{'type':'hello','version':1,'job':'j','rank':0,'worldSize':1,'localRank':0,'pid':1,"

@@ -61,7 +61,7 @@ class RankSessionsTest {
                 instance.rank(),
                 instance.pid(),
                 facts(),
-                new RankMessage.DeviceWish(Optional.empty(), Optional.empty()),
+                new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
                 Optional.empty());
         worker.on(new RankSessions.Admit(new RankAdmission.Admitted(

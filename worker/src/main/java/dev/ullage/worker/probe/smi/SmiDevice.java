@@ -13,10 +13,14 @@ import java.util.Optional;
 public record SmiDevice(
         SmiGpuId id,
         DeviceKind kind,
-        Optional<SmiProcess.MigInstance> instance,
+        Optional<Slice> slice,
         SmiMemory memory,
         Optional<List<SmiProcess>> processes,
         List<String> problems) {
+
+    /** Which part of which GPU an instance is. */
+    public record Slice(
+            Optional<String> parentUuid, Optional<SmiProcess.MigInstance> instance, Optional<String> profile) {}
 
     public SmiDevice {
         processes = processes.map(List::copyOf);

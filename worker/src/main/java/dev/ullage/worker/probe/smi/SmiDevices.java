@@ -1,7 +1,11 @@
 package dev.ullage.worker.probe.smi;
 
 import dev.ullage.common.model.DeviceKind;
+import dev.ullage.common.model.DeviceReading.ProcessUse;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.worker.probe.HostMemory;
+import dev.ullage.worker.probe.UnifiedMemory;
+import dev.ullage.worker.probe.smi.SmiDevice.Slice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -125,10 +129,6 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
         return isKnownProduct || isHeld;
     }
 
-    /**
-     * What processes do not hold and the host has not free counts as reserved, so that what can be given out never
-     * exceeds what the host has available.
-     */
     private static SmiMemory shared(
             Optional<List<SmiProcess>> processes, Optional<HostMemory> host, List<String> problems) {
         problems.add("shares the host's memory: total is the host's, used is what its processes hold");
@@ -137,15 +137,17 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
             SmiAmount unknown = SmiAmount.unknown("the host's memory is not part of this output");
             return new SmiMemory(unknown, unknown, used, unknown);
         }
-        MemoryBytes total = host.get().total();
-        if (used.bytes().isEmpty() || host.get().available().isEmpty()) {
-            SmiAmount unknown = SmiAmount.unknown(
-                    used.isKnown() ? "the kernel does not say what is available" : "what is used is unknown");
-            return new SmiMemory(SmiAmount.of(total), unknown, used, unknown);
-        }
-        MemoryBytes left = total.minusOrZero(used.bytes().get());
-        MemoryBytes free = left.min(host.get().available().get());
-        return new SmiMemory(SmiAmount.of(total), SmiAmount.of(left.minus(free)), used, SmiAmount.of(free));
+        Optional<List<ProcessUse>> uses = processes.map(list -> list.stream()
+                .map(process -> new ProcessUse(process.pid(), process.used().bytes()))
+                .toList());
+        SmiAmount unknown = SmiAmount.unknown("what is used is unknown");
+        return UnifiedMemory.use(host, uses, problems)
+                .map(use -> new SmiMemory(
+                        SmiAmount.of(use.total()),
+                        use.reserved().map(SmiAmount::of).orElse(unknown),
+                        SmiAmount.of(use.used()),
+                        SmiAmount.of(use.free())))
+                .orElseGet(() -> new SmiMemory(SmiAmount.of(host.get().total()), unknown, used, unknown));
     }
 
     private static SmiAmount held(Optional<List<SmiProcess>> processes) {
@@ -197,8 +199,9 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
                 instance.uuid(),
                 name.or(() -> gpu.id().name().map(of -> of + " MIG device " + instance.number())),
                 gpu.id().pciBusId());
+        Slice slice = new Slice(gpu.id().uuid(), instance.instance(), instance.profile());
         return new SmiDevice(
-                id, DeviceKind.MIG, instance.instance(), checked(instance.memory(), problems), processes, problems);
+                id, DeviceKind.MIG, Optional.of(slice), checked(instance.memory(), problems), processes, problems);
     }
 
     private static boolean isSameMemory(SmiMigDevice first, SmiMigDevice second) {

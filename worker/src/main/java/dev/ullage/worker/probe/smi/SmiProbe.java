@@ -3,20 +3,20 @@ package dev.ullage.worker.probe.smi;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading;
+import dev.ullage.common.model.MigSlice;
 import dev.ullage.worker.probe.DeviceProblem;
 import dev.ullage.worker.probe.GpuProbe;
+import dev.ullage.worker.probe.HostMemory;
 import dev.ullage.worker.probe.ProbeUnavailableException;
 import dev.ullage.worker.probe.ProbeUnavailableException.Reason;
 import dev.ullage.worker.probe.smi.SmiTool.Answer;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -29,7 +29,7 @@ import java.util.regex.Pattern;
  * queries. Whole MiB is all the tool prints, so a reading is marked where its parts do not add up to the total.
  *
  * <p>Threads: as {@link GpuProbe} says; whoever comes while the tool runs waits for it, at most to its deadline. State:
- * the devices found at the start, and the newest answer.
+ * the devices found when last looked for, and the newest answer.
  */
 public final class SmiProbe implements GpuProbe {
     public static final String DEFAULT_PROGRAM = "nvidia-smi";
@@ -43,14 +43,12 @@ public final class SmiProbe implements GpuProbe {
     private static final List<String> PROCESSES =
             List.of("--query-compute-apps=gpu_uuid,pid,process_name,used_gpu_memory", "--format=csv");
     private static final Pattern NAMED = Pattern.compile("GPU ?(\\d{1,3})(?![0-9:]*:[0-9A-Fa-f]{2}:)\\b");
-    private static final Path MEMINFO = Path.of("/proc/meminfo");
 
     private final SmiTool tool;
     private final InstantSource clock;
     private final Supplier<Optional<HostMemory>> host;
     private final String description;
-    private final List<DeviceInfo> devices;
-    private final List<DeviceProblem> problems;
+    private volatile Found found;
     private Round newest;
     private boolean closed;
 
@@ -58,6 +56,59 @@ public final class SmiProbe implements GpuProbe {
     private record Round(Instant at, Optional<SmiReport> report, Optional<SmiDevices> seen, String failure) {
         boolean isFresh(Instant now) {
             return !now.isBefore(at) && now.isBefore(at.plus(INTERVAL));
+        }
+    }
+
+    /** The devices that can be given out, and what cannot. */
+    private record Found(List<DeviceInfo> devices, List<DeviceProblem> problems) {
+        static final Found NOTHING = new Found(List.of(), List.of());
+
+        static Found of(SmiDevices seen) {
+            List<DeviceInfo> devices = new ArrayList<>();
+            List<DeviceProblem> problems = new ArrayList<>();
+            seen.problems().forEach(text -> problems.add(problem(text)));
+            for (SmiDevice device : seen.devices()) {
+                sort(device, devices, problems);
+            }
+            return new Found(List.copyOf(devices), List.copyOf(problems));
+        }
+
+        /** About the device that the text names; {@code GPU0000:CB:00.0} names a place on the bus. */
+        private static DeviceProblem problem(String text) {
+            Matcher named = NAMED.matcher(text);
+            int index = named.find() ? Integer.parseInt(named.group(1)) : 0;
+            return new DeviceProblem(index, Optional.empty(), false, text);
+        }
+
+        /** Only a device with a name that lasts can be given out. */
+        private static void sort(SmiDevice device, List<DeviceInfo> devices, List<DeviceProblem> problems) {
+            Optional<DeviceId> id = device.id().uuid().map(DeviceId::new);
+            int index = device.id().index().orElse(0);
+            if (id.isEmpty() || device.id().index().isEmpty()) {
+                problems.add(new DeviceProblem(
+                        index, id, false, "nvidia-smi does not print its UUID and its index; it cannot be given out"));
+                return;
+            }
+            devices.add(new DeviceInfo(
+                    id.get(),
+                    index,
+                    device.id().name().orElse("unknown"),
+                    device.kind(),
+                    device.id().pciBusId(),
+                    device.slice().flatMap(Found::slice)));
+        }
+
+        private static Optional<MigSlice> slice(SmiDevice.Slice slice) {
+            return slice.parentUuid()
+                    .map(parent -> new MigSlice(
+                            new DeviceId(parent),
+                            slice.instance()
+                                    .map(ids -> OptionalInt.of(ids.gpu()))
+                                    .orElse(OptionalInt.empty()),
+                            slice.instance()
+                                    .map(ids -> OptionalInt.of(ids.compute()))
+                                    .orElse(OptionalInt.empty()),
+                            slice.profile()));
         }
     }
 
@@ -71,15 +122,7 @@ public final class SmiProbe implements GpuProbe {
                         .flatMap(SmiReport::driver)
                         .map(version -> "driver " + version)
                         .orElse("unknown driver");
-        List<DeviceInfo> found = new ArrayList<>();
-        List<DeviceProblem> unusable = new ArrayList<>();
-        SmiDevices seen = first.seen().orElseGet(() -> new SmiDevices(List.of(), List.of()));
-        seen.problems().forEach(problem -> unusable.add(problem(problem)));
-        for (SmiDevice device : seen.devices()) {
-            sort(device, found, unusable);
-        }
-        this.devices = List.copyOf(found);
-        this.problems = List.copyOf(unusable);
+        this.found = first.seen().map(Found::of).orElse(Found.NOTHING);
     }
 
     /**
@@ -88,7 +131,7 @@ public final class SmiProbe implements GpuProbe {
      * @param program a name on the PATH, {@link #DEFAULT_PROGRAM} for one, or a path
      */
     public static SmiProbe open(String program, InstantSource clock) throws ProbeUnavailableException {
-        return open(new SmiChild(program, SmiChild.DEADLINE), clock, SmiProbe::hostMemory);
+        return open(new SmiChild(program, SmiChild.DEADLINE), clock, () -> HostMemory.read(HostMemory.FILE));
     }
 
     static SmiProbe open(SmiTool tool, InstantSource clock, Supplier<Optional<HostMemory>> host)
@@ -100,30 +143,6 @@ public final class SmiProbe implements GpuProbe {
         return new SmiProbe(tool, clock, host, first);
     }
 
-    /** About the device that the text names; {@code GPU0000:CB:00.0} names a place on the bus. */
-    private static DeviceProblem problem(String text) {
-        Matcher named = NAMED.matcher(text);
-        int index = named.find() ? Integer.parseInt(named.group(1)) : 0;
-        return new DeviceProblem(index, Optional.empty(), false, text);
-    }
-
-    /** Only a device with a name that lasts can be given out. */
-    private static void sort(SmiDevice device, List<DeviceInfo> found, List<DeviceProblem> unusable) {
-        Optional<DeviceId> id = device.id().uuid().map(DeviceId::new);
-        int index = device.id().index().orElse(0);
-        if (id.isEmpty() || device.id().index().isEmpty()) {
-            unusable.add(new DeviceProblem(
-                    index, id, false, "nvidia-smi does not print its UUID and its index; it cannot be given out"));
-            return;
-        }
-        found.add(new DeviceInfo(
-                id.get(),
-                index,
-                device.id().name().orElse("unknown"),
-                device.kind(),
-                device.id().pciBusId()));
-    }
-
     @Override
     public String description() {
         return description;
@@ -131,17 +150,24 @@ public final class SmiProbe implements GpuProbe {
 
     @Override
     public List<DeviceInfo> devices() {
-        return devices;
+        return found.devices();
+    }
+
+    /** With the newest answer, which is at most {@link #INTERVAL} old; without one, devices stay as they were. */
+    @Override
+    public List<DeviceInfo> rescan() {
+        round().seen().ifPresent(seen -> found = Found.of(seen));
+        return devices();
     }
 
     @Override
     public List<DeviceProblem> problems() {
-        return problems;
+        return found.problems();
     }
 
     @Override
     public DeviceReading read(DeviceId id) {
-        if (devices.stream().noneMatch(device -> device.id().equals(id))) {
+        if (devices().stream().noneMatch(device -> device.id().equals(id))) {
             return SmiReadings.nothing("device " + id + " is not one of this probe's devices");
         }
         Round round = round();
@@ -192,14 +218,6 @@ public final class SmiProbe implements GpuProbe {
     private static void add(SmiTool tool, List<String> arguments, List<SmiReport> reports) {
         Answer answer = tool.run(arguments);
         reports.add(answer.output().map(SmiOutput::parse).orElseGet(() -> SmiReport.nothing(answer.failure())));
-    }
-
-    private static Optional<HostMemory> hostMemory() {
-        try {
-            return HostMemory.parse(Files.readString(MEMINFO));
-        } catch (IOException e) {
-            return Optional.empty();
-        }
     }
 
     /** The tool keeps nothing open between its runs. */

@@ -10,6 +10,7 @@ import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.MigSlice;
 import dev.ullage.worker.probe.DeviceProblem;
 import dev.ullage.worker.probe.ProbeUnavailableException;
 import java.time.Duration;
@@ -19,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 class SmiProbeTest {
@@ -149,6 +151,8 @@ class SmiProbeTest {
         assertThat(probe.devices())
                 .extracting(device -> device.id() + " " + device.index() + " " + device.kind())
                 .containsExactly("MIG-0 1 MIG", "MIG-1 1 MIG", "MIG-2 1 MIG");
+        assertThat(probe.devices().get(2).mig())
+                .contains(new MigSlice(ZERO, OptionalInt.of(5), OptionalInt.of(0), Optional.of("2g.20gb")));
         assertThat(probe.read(new DeviceId("MIG-2")).memory().orElseThrow().total())
                 .isEqualTo(mebibytes(19_968));
         // The fourth has no name that lasts; the parent is no device.
@@ -158,6 +162,7 @@ class SmiProbeTest {
         now = now.plusSeconds(2);
         assertThat(probe.read(new DeviceId("MIG-2")).problems())
                 .containsExactly("nvidia-smi no longer shows device MIG-2");
+        assertThat(probe.rescan()).isEmpty();
     }
 
     @Test
