@@ -1,7 +1,9 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.RankInstance;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /** A rule that holds a plan back. Pure; a veto names the rule and its numbers. */
@@ -15,8 +17,14 @@ public interface PlanGuard {
      * @param before what was last asked of the device
      * @param terms what the plan was worked out from
      * @param reportAge age of the ledger's report it rests on
+     * @param unseen the ranks that no sample tells of although the policies of their jobs look at what ranks do
      */
-    record Proposal(DevicePlan plan, DeviceTarget before, BudgetTerms terms, Duration reportAge) {}
+    record Proposal(
+            DevicePlan plan, DeviceTarget before, BudgetTerms terms, Duration reportAge, List<RankInstance> unseen) {
+        public Proposal {
+            unseen = List.copyOf(unseen);
+        }
+    }
 
     /** Why a plan is not carried out. */
     record Veto(Rule rule, PlanReason reason) {}
@@ -25,6 +33,7 @@ public interface PlanGuard {
     enum Rule {
         FRESHNESS,
         MINIMUM,
+        SAMPLE,
         /** Nothing worth a change: the usual outcome, and no cause for concern. */
         STABILITY
     }

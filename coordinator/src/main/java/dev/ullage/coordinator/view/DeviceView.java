@@ -12,7 +12,7 @@ import java.util.Optional;
  * The newest that is known of one device.
  *
  * @param report what its ledger said; the base of every plan
- * @param sample what was measured; for people only
+ * @param sample what was measured; for people, and a hint to some policies
  */
 public record DeviceView(
         NodeId node, DeviceInfo info, Optional<Heard<LimitsReported>> report, Optional<Heard<DeviceSampled>> sample) {
