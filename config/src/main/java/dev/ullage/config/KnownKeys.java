@@ -1,5 +1,6 @@
 package dev.ullage.config;
 
+import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
@@ -14,6 +15,12 @@ import java.util.TreeMap;
 /** Compares what somebody set with the settings that exist, as {@code reference.conf} lists them. */
 final class KnownKeys {
     private static final int MAX_TYPING_MISTAKES = 3;
+
+    /** Sections whose entries users name, and what such an entry may hold. */
+    private static final Map<String, ConfigObject> NAMED_BY_USERS = Map.of(
+            "ullage.limits.jobs",
+            ConfigFactory.parseString("policy = \"\", priority = \"\", model-size = \"\", limit = \"\"")
+                    .root());
 
     private final ConfigObject reference;
     private final List<String> all = new ArrayList<>();
@@ -45,7 +52,8 @@ final class KnownKeys {
         for (Map.Entry<String, ConfigValue> entry : new TreeMap<>(given).entrySet()) {
             String key = prefix + ConfigUtil.quoteString(entry.getKey()).replaceAll("^\"([\\w-]+)\"$", "$1");
             ConfigValue value = entry.getValue();
-            ConfigValue expected = known.get(entry.getKey());
+            ConfigValue expected = Optional.<ConfigValue>ofNullable(NAMED_BY_USERS.get(prefix.replaceAll("\\.$", "")))
+                    .orElse(known.get(entry.getKey()));
             if (expected == null) {
                 problems.add(problem(key, value, "is not a setting" + suggestion(key)));
             } else if (value.valueType() == ConfigValueType.NULL) {

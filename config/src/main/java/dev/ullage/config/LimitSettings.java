@@ -10,8 +10,15 @@ import dev.ullage.common.model.Share;
  * @param minimum the smallest limit a rank may be given; a plan with a smaller one is not carried out
  * @param deadBand a plan that moves no limit by this share of it is not carried out
  * @param phases what part of its limit a rank may use in each phase
+ * @param policies which policy chooses the limits, with its parameters
  */
-public record LimitSettings(Share reserve, MemoryBytes minimum, Share deadBand, PhaseShares phases) {
+public record LimitSettings(
+        Share reserve, MemoryBytes minimum, Share deadBand, PhaseShares phases, PolicySettings policies) {
+
+    /** By the policies as shipped. */
+    public LimitSettings(Share reserve, MemoryBytes minimum, Share deadBand, PhaseShares phases) {
+        this(reserve, minimum, deadBand, phases, PolicySettings.defaults());
+    }
 
     public static LimitSettings defaults() {
         return new LimitSettings(

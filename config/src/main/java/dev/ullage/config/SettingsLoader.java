@@ -45,8 +45,30 @@ public final class SettingsLoader {
      */
     public static UllageSettings load(Optional<Path> file, List<SettingsFlag> flags, Map<String, String> environment)
             throws SettingsException {
-        Config reference = ConfigFactory.parseResources(SettingsLoader.class, "/reference.conf")
-                .withOnlyPath(ROOT);
+        Config reference = reference("/reference.conf", ROOT);
+        return load(reference, file, flags, environment, reader -> new SettingsLoader(reader, environment).read());
+    }
+
+    /**
+     * What limits are to be worked out for; {@code file} may be any settings file, with a section {@code plan} in it.
+     */
+    public static PlanSettings loadPlan(Optional<Path> file, List<SettingsFlag> flags, Map<String, String> environment)
+            throws SettingsException {
+        Config reference = reference("/plan-reference.conf", "plan").withFallback(reference("/reference.conf", ROOT));
+        return load(reference, file, flags, environment, reader -> new PlanReader(reader).read());
+    }
+
+    private static Config reference(String resource, String root) {
+        return ConfigFactory.parseResources(SettingsLoader.class, resource).withOnlyPath(root);
+    }
+
+    private static <T> T load(
+            Config reference,
+            Optional<Path> file,
+            List<SettingsFlag> flags,
+            Map<String, String> environment,
+            Function<SettingsReader, T> read)
+            throws SettingsException {
         KnownKeys known = new KnownKeys(reference.root());
         List<SettingsProblem> problems = new ArrayList<>();
         Config fromFile = file.map(path -> parse(path, environment, problems)).orElseGet(ConfigFactory::empty);
@@ -57,9 +79,9 @@ public final class SettingsLoader {
             problems.addAll(known.problems(one.root()));
             fromFlags = one.withFallback(fromFlags);
         }
-        Config merged = fromFlags.withFallback(fromFile).withFallback(reference);
-        SettingsReader reader = new SettingsReader(merged, reference);
-        UllageSettings settings = new SettingsLoader(reader, environment).read();
+        SettingsReader reader =
+                new SettingsReader(fromFlags.withFallback(fromFile).withFallback(reference), reference);
+        T settings = read.apply(reader);
         problems.addAll(reader.problems());
         if (!problems.isEmpty()) {
             throw new SettingsException(problems);
@@ -111,7 +133,7 @@ public final class SettingsLoader {
     }
 
     private UllageSettings read() {
-        return new UllageSettings(node(), cluster(), http(), worker(), coordinator(), limits());
+        return new UllageSettings(node(), cluster(), http(), worker(), coordinator(), new LimitsReader(reader).read());
     }
 
     private NodeSettings node() {
@@ -185,20 +207,5 @@ public final class SettingsLoader {
                 forgetAfter,
                 reader.value("ullage.coordinator.stall-after", PATIENCE),
                 reader.value("ullage.coordinator.resend-after", PACE));
-    }
-
-    private LimitSettings limits() {
-        return new LimitSettings(
-                reader.value("ullage.limits.reserve", ValueParsers::share),
-                reader.value("ullage.limits.minimum", ValueParsers::size),
-                reader.value("ullage.limits.dead-band", ValueParsers::share),
-                new PhaseShares(
-                        reader.value("ullage.limits.phases.init", ValueParsers::share),
-                        reader.value("ullage.limits.phases.forward", ValueParsers::share),
-                        reader.value("ullage.limits.phases.backward", ValueParsers::share),
-                        reader.value("ullage.limits.phases.optimizer", ValueParsers::share),
-                        reader.value("ullage.limits.phases.evaluation", ValueParsers::share),
-                        reader.value("ullage.limits.phases.checkpoint", ValueParsers::share),
-                        reader.value("ullage.limits.phases.idle", ValueParsers::share)));
     }
 }

@@ -3,12 +3,15 @@ package dev.ullage.config;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigList;
+import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigOrigin;
 import com.typesafe.config.ConfigRenderOptions;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableSet;
+import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -41,6 +44,27 @@ final class SettingsReader {
         return read(key, value -> parser.apply(single(value)));
     }
 
+    /** The value of a key that has no default of its own; {@code other} where it is not set, or broken. */
+    <T> T valueOr(String key, Function<String, T> parser, T other) {
+        if (!merged.hasPath(key)) {
+            return other;
+        }
+        ConfigValue value = merged.getValue(key);
+        try {
+            return value.valueType() == ConfigValueType.OBJECT ? other : parser.apply(single(value));
+        } catch (IllegalArgumentException e) {
+            problems.add(new SettingsProblem(key, text(value), String.valueOf(e.getMessage()), origin(value.origin())));
+            return other;
+        }
+    }
+
+    /** The names in a section that has no defaults, in order; {@link KnownKeys} has reported what is no section. */
+    NavigableSet<String> namesIn(String section) {
+        return merged.hasPath(section) && merged.getValue(section) instanceof ConfigObject entries
+                ? new TreeSet<>(entries.keySet())
+                : new TreeSet<>();
+    }
+
     /** The values of {@code key}: a list, or one text with commas, which is what a flag can give. */
     <T> List<T> list(String key, Function<String, T> parser) {
         return read(key, value -> items(value).map(parser).toList());
@@ -49,7 +73,7 @@ final class SettingsReader {
     /** Reports {@code key} when {@code holds} does not. */
     void require(String key, BooleanSupplier holds, Supplier<String> rule) {
         if (!holds.getAsBoolean()) {
-            ConfigValue value = merged.getValue(key);
+            ConfigValue value = merged.hasPath(key) ? merged.getValue(key) : defaults.getValue(key);
             problems.add(new SettingsProblem(key, text(value), rule.get(), origin(value.origin())));
         }
     }

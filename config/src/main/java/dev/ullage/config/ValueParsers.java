@@ -3,9 +3,11 @@ package dev.ullage.config;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.MemorySizes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.model.Shares;
 import dev.ullage.common.model.SimulatedSpec;
+import dev.ullage.common.model.Weight;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
@@ -18,6 +20,8 @@ import java.util.stream.Collectors;
 /** Texts to values. Each throws {@link IllegalArgumentException} whose message goes on from "key = value". */
 final class ValueParsers {
     private static final Pattern WHOLE = Pattern.compile("-?\\d{1,18}");
+    private static final Pattern LOOKS_LIKE_A_SHARE = Pattern.compile(".*(%|bp)|\\d*\\.\\d+");
+    private static final MemoryBytes MOST_OF_A_MODEL = MemoryBytes.ofGibibytes(1L << 20);
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]{1,253}|[0-9a-fA-F:.]{2,45}");
 
     private ValueParsers() {}
@@ -47,6 +51,40 @@ final class ValueParsers {
 
     static MemoryBytes size(String text) {
         return explained("must be an amount of memory", () -> MemorySizes.parse(text));
+    }
+
+    /** An amount that can be multiplied by any weight without overflow. */
+    static MemoryBytes modestSize(String text) {
+        MemoryBytes size = size(text);
+        if (size.isMoreThan(MOST_OF_A_MODEL)) {
+            throw new IllegalArgumentException("must be at most 1024 TiB");
+        }
+        return size;
+    }
+
+    static Optional<MemoryBytes> optionalSize(String text) {
+        return text.isBlank() ? Optional.empty() : Optional.of(modestSize(text));
+    }
+
+    static Weight weight(String text) {
+        return explained("must be a weight from 0.0001 to 100", () -> Weight.parse(text));
+    }
+
+    static Priority priority(String text) {
+        return oneOf(Priority.class, Priority::label).apply(text);
+    }
+
+    static PolicyName policy(String text) {
+        return oneOf(PolicyName.class, PolicyName::label).apply(text);
+    }
+
+    /** An amount has a unit or is whole; a share has a % or bp, or is a fraction. */
+    static FixedLimit fixedLimit(String text) {
+        return explained(
+                "must be an amount of memory or a share of the device",
+                () -> LOOKS_LIKE_A_SHARE.matcher(text.strip()).matches()
+                        ? FixedLimit.of(Shares.parse(text))
+                        : FixedLimit.of(MemorySizes.parse(text)));
     }
 
     /** An address that others can connect to: not the one that means "all of mine". */

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.model.SimulatedSpec;
+import dev.ullage.common.model.Weight;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,9 +18,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SettingsLoaderTest {
@@ -46,7 +51,17 @@ class SettingsLoaderTest {
                 resend-after = 4s
               }
               limits {
-                reserve = 12.5%, minimum = 1GiB, dead-band = 0.05
+                reserve = 12.5%, minimum = 1GiB, dead-band = 0.05, policy = hybrid
+                policies {
+                  fixed.limit = 12GiB
+                  priority-pool { model-size = 4GiB, base = 1GiB, priority = low, high = 2, medium = 1.25, low = 0.5 }
+                  hybrid { until-step = 7, epochs = 3, steps-per-epoch = 100, ratio = 75% }
+                  observed { slack = 5%, after-step = 20 }
+                }
+                jobs {
+                  "night.run" { policy = priority-pool, priority = high }
+                  small { policy = fixed, limit = 25%, model-size = 2GiB }
+                }
                 phases {
                   init = 10%, forward = 20%, backward = 30%, optimizer = 40%, evaluation = 50%, checkpoint = 60%
                   idle = 70%
@@ -129,7 +144,43 @@ class SettingsLoaderTest {
                                 Share.ofPercent(40),
                                 Share.ofPercent(50),
                                 Share.ofPercent(60),
-                                Share.ofPercent(70))));
+                                Share.ofPercent(70)),
+                        settings.limits().policies()));
+    }
+
+    @Test
+    void everyParameterOfAPolicyReachesItsField() throws Exception {
+        Optional<MemoryBytes> modelSize = Optional.of(MemoryBytes.ofGibibytes(4));
+        FixedLimit fixed = FixedLimit.of(MemoryBytes.ofGibibytes(12));
+
+        assertThat(load(EVERYTHING).limits().policies())
+                .isEqualTo(new PolicySettings(
+                        new JobTerms(PolicyName.HYBRID, Priority.LOW, modelSize, fixed),
+                        new TreeMap<>(Map.of(
+                                new JobId("night.run"),
+                                new JobTerms(PolicyName.PRIORITY_POOL, Priority.HIGH, modelSize, fixed),
+                                new JobId("small"),
+                                new JobTerms(
+                                        PolicyName.FIXED,
+                                        Priority.LOW,
+                                        Optional.of(MemoryBytes.ofGibibytes(2)),
+                                        FixedLimit.of(Share.ofPercent(25))))),
+                        new PolicySettings.PriorityPool(
+                                MemoryBytes.ofGibibytes(1), new Weight(20_000), new Weight(12_500), new Weight(5_000)),
+                        new PolicySettings.Hybrid(300, Share.ofPercent(75)),
+                        new PolicySettings.Observed(Share.ofPercent(5), 20)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"12GiB, 12884901888", "1024, 1024", "25%, 25", "0.25, 25", "2500bp, 25"})
+    void aFixedLimitIsAnAmountOrAShareOfTheDevice(String text, long bytesOfHundred) throws Exception {
+        FixedLimit limit = load("ullage.limits.policies.fixed.limit = \"" + text + "\"")
+                .limits()
+                .policies()
+                .anyJob()
+                .limit();
+
+        assertThat(limit.on(MemoryBytes.of(100)).value()).isEqualTo(bytesOfHundred);
     }
 
     @Test

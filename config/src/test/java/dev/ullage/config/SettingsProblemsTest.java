@@ -59,6 +59,17 @@ class SettingsProblemsTest {
             limits.phases.idle    | 101%        | must be a share from 0% to 100%: share '101%' is more than 100%
             limits.minimum        | 64QiB       | must be an amount of memory: size '64QiB' has the unknown unit
             limits.minimum        | -1          | must be an amount of memory: size '-1' is not a number
+            limits.policy         | fair        | must be one of: rank-share, world-share, fixed, growth, priority-pool, hybrid, observed
+            limits.policies.fixed.limit | 120%  | must be an amount of memory or a share of the device: share '120%' is more
+            limits.policies.fixed.limit | lots  | must be an amount of memory or a share of the device: size 'lots' is not
+            limits.policies.priority-pool.high | 0 | must be a weight from 0.0001 to 100: weight '0' is not 0.0001 to 100
+            limits.policies.priority-pool.high | 1.00001 | must be a weight from 0.0001 to 100: weight '1.00001' is finer
+            limits.policies.priority-pool.priority | urgent | must be one of: high, medium, low
+            limits.policies.priority-pool.model-size | 2048TiB | must be at most 1024 TiB
+            limits.policies.hybrid.until-step | 0 | must be a whole number from 1 to
+            limits.policies.hybrid.steps-per-epoch | 9 | must be set exactly when ullage.limits.policies.hybrid.epochs is
+            limits.jobs.night.policy | fair     | must be one of: rank-share
+            limits.jobs.night.prio   | high     | is not a setting
             node.name             | `"  "`      | must be a node's name: NodeId must not be blank
             """)
     void aBrokenValueIsReportedWithItsRuleAndItsLine(String key, String value, String rule) throws IOException {
@@ -69,6 +80,22 @@ class SettingsProblemsTest {
             assertThat(problem.rule()).startsWith(rule);
             assertThat(problem.origin()).isEqualTo(folder.resolve("ullage.conf") + ": 3");
         });
+    }
+
+    @Test
+    void aPriorityPoolNeedsAModelSize() throws IOException {
+        assertThat(problemsOf("ullage.limits { policy = priority-pool, jobs.night.policy = priority-pool }"))
+                .hasMessageContaining("ullage.limits.policies.priority-pool.model-size = \"\" must be set for the"
+                        + " policy priority-pool, as in 4096MiB")
+                .hasMessageContaining("ullage.limits.jobs.night = {\"policy\":\"priority-pool\"} needs a model-size for"
+                        + " the policy priority-pool, its own or");
+    }
+
+    @Test
+    void aValueInPlaceOfAJobsTermsIsReportedOnce() throws IOException {
+        assertThat(problemsOf("ullage.limits.jobs.night = fixed").problems())
+                .extracting(SettingsProblem::rule)
+                .containsExactly("must be a section, as in ullage.limits.jobs.night { ... }");
     }
 
     @Test

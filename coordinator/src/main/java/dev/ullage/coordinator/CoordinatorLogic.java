@@ -76,7 +76,7 @@ public final class CoordinatorLogic {
     public CoordinatorLogic(CoordinatorSettings settings, LimitSettings limits, NodeId node, String uid, Instant now) {
         this.settings = settings;
         this.node = node;
-        this.planner = LimitPlanner.rankShare(settings, limits);
+        this.planner = LimitPlanner.of(settings, limits);
         this.desk = new OperatorDesk(planner);
         this.leadership = Leadership.start(uid, now);
         effects.add(Note.info("leadership node={} state={} reason=started", node, leadership.state()));
@@ -154,7 +154,7 @@ public final class CoordinatorLogic {
                         rollout.explain())));
     }
 
-    /** For people only; no plan rests on it. */
+    /** For people, and for the policies that look at what ranks do; what is safe never rests on it. */
     public void onSampled(DeviceSampled sample, Instant now) {
         view = view.with(sample, now);
     }

@@ -20,7 +20,8 @@ class DeviceSourceTest {
     void aDriverThatHangsFromTheFirstCallOnIsSaidAndNotWaitedFor() {
         try (HangingNvml nvml = HangingNvml.start(folder)) {
             ProbeUnavailableException failure = catchThrowableOfType(
-                    ProbeUnavailableException.class, () -> DeviceSource.openWithin(Duration.ofMillis(200), nvml.path()));
+                    ProbeUnavailableException.class,
+                    () -> DeviceSource.openWithin(Duration.ofMillis(200), nvml.path()));
 
             assertThat(failure.reason()).isEqualTo(Reason.DRIVER_HANGS);
             assertThat(failure)

@@ -1,14 +1,13 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.BudgetTerms;
-import dev.ullage.common.model.DeviceId;
-import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
-import dev.ullage.config.PhaseShares;
 import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
 import dev.ullage.coordinator.planning.PlanGuard.Proposal;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
@@ -18,12 +17,15 @@ import dev.ullage.coordinator.view.DeviceView;
 import dev.ullage.coordinator.view.Heard;
 import java.util.Comparator;
 import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 
 /**
  * From what is known and wished to a plan for every device that obeys this coordinator.
  *
  * <pre>
  *   newest report ---> terms, ranks --+
+ *   newest sample ---> steps, peaks --+
  *                                     +--> policy chooses --> phases --> guards, in order --> Planned | Vetoed
  *   wishes ---------> reserve, shares +                                    ^
  *   plan on its way, else ledger's targets --------------------------------+
@@ -33,25 +35,26 @@ import java.util.List;
  */
 public final class LimitPlanner {
     private final LimitPolicy policy;
-    private final PhaseShares phases;
+    private final LimitSettings settings;
     private final List<PlanGuard> guards;
 
     /** @param guards asked in this order; the first veto counts */
-    public LimitPlanner(LimitPolicy policy, PhaseShares phases, List<PlanGuard> guards) {
+    public LimitPlanner(LimitPolicy policy, LimitSettings settings, List<PlanGuard> guards) {
         this.policy = policy;
-        this.phases = phases;
+        this.settings = settings;
         this.guards = List.copyOf(guards);
     }
 
-    /** Equal parts for the ranks of a device, with every guard. */
-    public static LimitPlanner rankShare(CoordinatorSettings pace, LimitSettings limits) {
+    /** The policy of each job, with every guard. */
+    public static LimitPlanner of(CoordinatorSettings pace, LimitSettings limits) {
         return new LimitPlanner(
-                new RankSharePolicy(),
-                limits.phases(),
+                new PolicyByJob(limits),
+                limits,
                 List.of(
                         new FreshnessGuard(pace.staleAfter()),
                         new MeasuredGuard(),
                         new MinimumLimitGuard(limits.minimum()),
+                        new SampleGuard(),
                         new StabilityGuard(limits.deadBand())));
     }
 
@@ -71,26 +74,59 @@ public final class LimitPlanner {
         BudgetTerms terms = ledger.wanted().withReserve(reserve);
         DeviceTarget before =
                 situation.onItsWay(device.id()).map(DeviceTarget::of).orElseGet(() -> DeviceTarget.of(ledger));
-        List<PlannedLimit> limits = limits(device.id(), terms, ledger, wishes);
+        List<PlannedLimit> limits = limits(device, terms, ledger, wishes);
         DevicePlan plan =
                 new DevicePlan(device.id(), reserve, limits, PlanChange.describe(before, reserve, limits, terms));
-        return judge(new Proposal(plan, before, terms, report.ageAt(situation.now()), device.sampleState()));
+        return judge(new Proposal(
+                plan, before, terms, report.ageAt(situation.now()), device.sampleState(), unseen(device, ledger)));
     }
 
-    private List<PlannedLimit> limits(DeviceId device, BudgetTerms terms, LedgerReport ledger, OperatorWishes wishes) {
+    private List<PlannedLimit> limits(
+            DeviceView device, BudgetTerms terms, LedgerReport ledger, OperatorWishes wishes) {
+        NavigableMap<RankInstance, RankObserved> observed = observed(device);
         List<RankRequest> ranks = ledger.grants().stream()
-                .map(grant -> new RankRequest(
-                        grant.instance(), wishes.share(grant.instance().rank()).orElse(grant.share())))
+                .map(grant -> request(grant, wishes, observed))
                 .sorted(Comparator.comparing(RankRequest::instance))
                 .toList();
-        return policy.share(new PlanningInput(device, terms, ranks)).ranks().stream()
+        return policy.share(new PlanningInput(device.id(), terms, ranks)).ranks().stream()
                 .map(this::planned)
                 .toList();
     }
 
+    private RankRequest request(
+            GrantReport grant, OperatorWishes wishes, NavigableMap<RankInstance, RankObserved> observed) {
+        RankInstance instance = grant.instance();
+        return new RankRequest(
+                instance,
+                wishes.share(instance.rank()).orElse(grant.share()),
+                settings.policies().of(instance.rank().job()),
+                observed.getOrDefault(instance, RankObserved.NOTHING));
+    }
+
+    private List<RankInstance> unseen(DeviceView device, LedgerReport ledger) {
+        NavigableMap<RankInstance, RankObserved> observed = observed(device);
+        return ledger.grants().stream()
+                .map(GrantReport::instance)
+                .filter(instance -> !observed.containsKey(instance))
+                .filter(instance ->
+                        settings.policies().of(instance.rank().job()).policy().looksAtRanks())
+                .toList();
+    }
+
+    private static NavigableMap<RankInstance, RankObserved> observed(DeviceView device) {
+        NavigableMap<RankInstance, RankObserved> observed = new TreeMap<>();
+        device.sample().stream()
+                .flatMap(heard -> heard.message().ranks().stream())
+                .forEach(rank -> observed.put(rank.instance(), RankObserved.of(rank)));
+        return observed;
+    }
+
     private PlannedLimit planned(RankShare share) {
-        PhaseLimits limits = PhaseLimits.of(phase -> share.limit().times(phases.in(phase)));
-        return new PlannedLimit(share.rank().instance(), limits, share.rank().share(), share.reason());
+        return new PlannedLimit(
+                share.rank().instance(),
+                share.limits(settings.phases()),
+                share.rank().share(),
+                share.reason());
     }
 
     private PlanOutcome judge(Proposal proposal) {

@@ -2,10 +2,19 @@ package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
+import dev.ullage.config.JobTerms;
 
 /**
  * A rank process that is to have a limit.
  *
  * @param share the part of its fair limit the operator leaves it
+ * @param terms what the settings say of its job
+ * @param observed what it last said of itself
  */
-public record RankRequest(RankInstance instance, Share share) {}
+public record RankRequest(RankInstance instance, Share share, JobTerms terms, RankObserved observed) {
+
+    /** Of a job that no setting names, and that has not said anything of itself. */
+    public RankRequest(RankInstance instance, Share share) {
+        this(instance, share, JobTerms.defaults(), RankObserved.NOTHING);
+    }
+}

@@ -14,7 +14,7 @@ import java.util.Optional;
  * The newest that is known of one device.
  *
  * @param report what its ledger said; the base of every plan
- * @param sample what was measured; for people only
+ * @param sample what was measured; for people, and a hint to some policies
  * @param quality how far that can be relied on; on a device that is not fresh nothing may grow
  */
 public record DeviceView(

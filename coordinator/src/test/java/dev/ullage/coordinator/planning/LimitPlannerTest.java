@@ -57,8 +57,7 @@ class LimitPlannerTest {
     private static final ClusterView EMPTY_DEVICE =
             ClusterView.EMPTY.with(announced(NODE, Optional.empty(), WORKER, DEVICE), T0);
 
-    private final LimitPlanner planner =
-            LimitPlanner.rankShare(CoordinatorSettings.defaults(), LimitSettings.defaults());
+    private final LimitPlanner planner = LimitPlanner.of(CoordinatorSettings.defaults(), LimitSettings.defaults());
     private final OperatorDesk desk = new OperatorDesk(planner);
 
     private static Situation situation(LedgerReport ledger) {
@@ -134,7 +133,7 @@ class LimitPlannerTest {
         PhaseShares half = new PhaseShares(
                 Share.ALL, Share.ALL, Share.ALL, Share.ALL, Share.ofPercent(50), Share.ALL, Share.ofPercent(25));
         LimitSettings settings = new LimitSettings(Share.ofPercent(20), MemoryBytes.ZERO, Share.NONE, half);
-        LimitPlanner phased = LimitPlanner.rankShare(CoordinatorSettings.defaults(), settings);
+        LimitPlanner phased = LimitPlanner.of(CoordinatorSettings.defaults(), settings);
 
         DevicePlan plan = ((Planned) phased.plan(situation(ledger(joined(0)))).get(0)).plan();
 
@@ -235,7 +234,7 @@ class LimitPlannerTest {
                 .map(rank -> new Shares.RankShare(rank, gib(80), new PlanReason("greedy")))
                 .toList());
         LimitPlanner planning =
-                new LimitPlanner(greedy, PhaseShares.defaults(), List.of(new StabilityGuard(new Share(50))));
+                new LimitPlanner(greedy, LimitSettings.defaults(), List.of(new StabilityGuard(new Share(50))));
 
         assertThat(planning.plan(situation(ledger(settled(0, gib(80))))).get(0)).isInstanceOf(Vetoed.class);
     }

@@ -1,0 +1,106 @@
+package dev.ullage.cli.show;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.cli.show.TextTable.Cell;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.config.PlanSettings;
+import dev.ullage.coordinator.planning.DryRun;
+import dev.ullage.coordinator.planning.DryRun.DeviceShares;
+import dev.ullage.coordinator.planning.DryRun.RankLine;
+import java.util.List;
+
+/** A plan for no cluster, for people and for scripts. */
+public final class PlanReport {
+    /** Raised when a script that read the last one could not read this one. */
+    private static final int SCHEMA = 1;
+
+    private final PlanSettings plan;
+    private final List<DeviceShares> devices;
+
+    private PlanReport(PlanSettings plan, List<DeviceShares> devices) {
+        this.plan = plan;
+        this.devices = devices;
+    }
+
+    public static PlanReport of(PlanSettings plan) {
+        return new PlanReport(plan, DryRun.of(plan));
+    }
+
+    /** Whether a coordinator would carry the plan out. */
+    public boolean isUsable() {
+        return devices.stream().flatMap(device -> device.ranks().stream()).allMatch(rank -> rank.problem()
+                .isEmpty());
+    }
+
+    public String table(Terminal terminal) {
+        TextTable table = new TextTable()
+                .text("DEVICE")
+                .number("RANK")
+                .text("PRIORITY", 1)
+                .number("LIMIT")
+                .number("BYTES", 2)
+                .text("WHY", 3);
+        for (DeviceShares device : devices) {
+            device.ranks().forEach(rank -> table.row(row(device, rank)));
+        }
+        return summary() + "\n\n" + table.render(terminal);
+    }
+
+    private String summary() {
+        int ranks = devices.stream().mapToInt(device -> device.ranks().size()).sum();
+        String elsewhere = ranks < plan.size() ? ", " + (plan.size() - ranks) + " more elsewhere" : "";
+        return "policy %s, reserve %s, %d rank%s on %d device%s%s"
+                .formatted(
+                        plan.limits().policies().anyJob().policy(),
+                        plan.limits().reserve(),
+                        ranks,
+                        ranks == 1 ? "" : "s",
+                        devices.size(),
+                        devices.size() == 1 ? "" : "s",
+                        elsewhere);
+    }
+
+    private static List<Cell> row(DeviceShares device, RankLine rank) {
+        String why =
+                rank.problem().map(problem -> rank.reason() + "; " + problem).orElse(rank.reason());
+        return List.of(
+                Cell.of("%d (%s)".formatted(device.index(), device.terms().allocatable())),
+                Cell.of(String.valueOf(rank.rank())),
+                Cell.of(rank.priority().label()),
+                Cell.of(rank.limit().value() / MemoryBytes.MEBIBYTE + " MiB"),
+                Cell.of(String.valueOf(rank.limit().value())),
+                rank.problem().isEmpty() ? Cell.of(why) : new Cell(why, Style.ALARM));
+    }
+
+    /** One line; amounts in bytes, shares in basis points. */
+    public String json() {
+        ObjectNode root = JsonNodeFactory.instance.objectNode();
+        root.put("schema", SCHEMA);
+        root.put("policy", plan.limits().policies().anyJob().policy().label());
+        root.put("reserveBasisPoints", plan.limits().reserve().basisPoints());
+        root.put("size", plan.size());
+        root.put("usable", isUsable());
+        ArrayNode list = root.putArray("devices");
+        for (DeviceShares device : devices) {
+            ObjectNode node = list.addObject();
+            node.put("index", device.index());
+            node.put("allocatable", device.terms().allocatable().value());
+            node.put("budget", device.terms().budget().value());
+            ArrayNode ranks = node.putArray("ranks");
+            device.ranks().forEach(rank -> ranks.add(json(rank)));
+        }
+        return root.toString();
+    }
+
+    private static ObjectNode json(RankLine rank) {
+        ObjectNode node = JsonNodeFactory.instance.objectNode();
+        node.put("rank", rank.rank());
+        node.put("priority", rank.priority().label());
+        node.put("limit", rank.limit().value());
+        node.put("explanation", rank.reason());
+        rank.problem().ifPresent(problem -> node.put("problem", problem));
+        return node;
+    }
+}

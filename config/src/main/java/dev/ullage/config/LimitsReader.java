@@ -1,0 +1,126 @@
+package dev.ullage.config;
+
+import static dev.ullage.config.ValueParsers.wholeNumber;
+
+import com.typesafe.config.ConfigUtil;
+import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Share;
+import dev.ullage.config.PolicySettings.Hybrid;
+import dev.ullage.config.PolicySettings.Observed;
+import dev.ullage.config.PolicySettings.PriorityPool;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** Reads {@code ullage.limits}: amounts, policies and what differs for single jobs. */
+final class LimitsReader {
+    private static final String LIMITS = "ullage.limits.";
+    private static final String POLICIES = LIMITS + "policies.";
+    private static final String MODEL_SIZE = POLICIES + "priority-pool.model-size";
+    private static final String NEEDS_MODEL_SIZE = "must be set for the policy priority-pool, as in 4096MiB";
+    private static final int MAX_STEPS = 1_000_000_000;
+    private static final int MAX_EPOCHS = 1_000_000;
+
+    private final SettingsReader reader;
+
+    LimitsReader(SettingsReader reader) {
+        this.reader = reader;
+    }
+
+    LimitSettings read() {
+        return new LimitSettings(
+                reader.value(LIMITS + "reserve", ValueParsers::share),
+                reader.value(LIMITS + "minimum", ValueParsers::size),
+                reader.value(LIMITS + "dead-band", ValueParsers::share),
+                new PhaseShares(
+                        phase("init"),
+                        phase("forward"),
+                        phase("backward"),
+                        phase("optimizer"),
+                        phase("evaluation"),
+                        phase("checkpoint"),
+                        phase("idle")),
+                policies());
+    }
+
+    private Share phase(String name) {
+        return reader.value(LIMITS + "phases." + name, ValueParsers::share);
+    }
+
+    private PolicySettings policies() {
+        JobTerms anyJob = anyJob();
+        return new PolicySettings(
+                anyJob,
+                jobs(anyJob),
+                new PriorityPool(
+                        reader.value(POLICIES + "priority-pool.base", ValueParsers::modestSize),
+                        reader.value(POLICIES + "priority-pool.high", ValueParsers::weight),
+                        reader.value(POLICIES + "priority-pool.medium", ValueParsers::weight),
+                        reader.value(POLICIES + "priority-pool.low", ValueParsers::weight)),
+                hybrid(),
+                new Observed(
+                        reader.value(POLICIES + "observed.slack", ValueParsers::share),
+                        reader.value(POLICIES + "observed.after-step", wholeNumber(1, MAX_STEPS))));
+    }
+
+    private JobTerms anyJob() {
+        JobTerms terms = new JobTerms(
+                reader.value(LIMITS + "policy", ValueParsers::policy),
+                reader.value(POLICIES + "priority-pool.priority", ValueParsers::priority),
+                reader.value(MODEL_SIZE, ValueParsers::optionalSize),
+                reader.value(POLICIES + "fixed.limit", ValueParsers::fixedLimit));
+        if (terms.policy() == PolicyName.PRIORITY_POOL) {
+            reader.require(MODEL_SIZE, () -> terms.modelSize().isPresent(), () -> NEEDS_MODEL_SIZE);
+        }
+        return terms;
+    }
+
+    private Hybrid hybrid() {
+        int untilStep = reader.value(POLICIES + "hybrid.until-step", wholeNumber(1, MAX_STEPS));
+        int epochs = reader.value(POLICIES + "hybrid.epochs", wholeNumber(0, MAX_EPOCHS));
+        int stepsPerEpoch = reader.value(POLICIES + "hybrid.steps-per-epoch", wholeNumber(0, MAX_STEPS));
+        reader.require(
+                POLICIES + "hybrid.steps-per-epoch",
+                () -> (epochs == 0) == (stepsPerEpoch == 0),
+                () -> "must be set exactly when " + POLICIES + "hybrid.epochs is (" + epochs + ")");
+        return new Hybrid(
+                epochs == 0 || stepsPerEpoch == 0 ? untilStep : (long) epochs * stepsPerEpoch,
+                reader.value(POLICIES + "hybrid.ratio", ValueParsers::share));
+    }
+
+    private NavigableMap<JobId, JobTerms> jobs(JobTerms anyJob) {
+        NavigableMap<JobId, JobTerms> jobs = new TreeMap<>();
+        for (String name : reader.namesIn(LIMITS + "jobs")) {
+            String section = ConfigUtil.joinPath("ullage", "limits", "jobs", name);
+            job(section, name).ifPresent(job -> jobs.put(job, terms(section, anyJob)));
+        }
+        return jobs;
+    }
+
+    private Optional<JobId> job(String section, String name) {
+        try {
+            return Optional.of(new JobId(name));
+        } catch (IllegalArgumentException e) {
+            reader.require(section, () -> false, () -> "must be named as a job is: " + e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private JobTerms terms(String section, JobTerms anyJob) {
+        Optional<MemoryBytes> modelSize =
+                reader.valueOr(section + ".model-size", ValueParsers::optionalSize, anyJob.modelSize());
+        JobTerms terms = new JobTerms(
+                reader.valueOr(section + ".policy", ValueParsers::policy, anyJob.policy()),
+                reader.valueOr(section + ".priority", ValueParsers::priority, anyJob.priority()),
+                modelSize,
+                reader.valueOr(section + ".limit", ValueParsers::fixedLimit, anyJob.limit()));
+        if (terms.policy() == PolicyName.PRIORITY_POOL) {
+            reader.require(
+                    section,
+                    modelSize::isPresent,
+                    () -> "needs a model-size for the policy priority-pool, its own or " + MODEL_SIZE);
+        }
+        return terms;
+    }
+}

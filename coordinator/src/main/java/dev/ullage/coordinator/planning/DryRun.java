@@ -1,0 +1,85 @@
+package dev.ullage.coordinator.planning;
+
+import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Priority;
+import dev.ullage.common.model.RankId;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Share;
+import dev.ullage.config.JobTerms;
+import dev.ullage.config.PlanSettings;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** What the policies would give the ranks of a cluster that need not exist; the same classes as for one that does. */
+public final class DryRun {
+    private static final JobId JOB = new JobId("plan");
+
+    private DryRun() {}
+
+    /** One device, with its ranks in order. */
+    public record DeviceShares(int index, BudgetTerms terms, List<RankLine> ranks) {
+        public DeviceShares {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
+    /** @param problem why a coordinator would not carry this out, when it would not */
+    public record RankLine(int rank, Priority priority, MemoryBytes limit, String reason, Optional<String> problem) {}
+
+    public static List<DeviceShares> of(PlanSettings plan) {
+        LimitPolicy policy = new PolicyByJob(plan.limits());
+        List<DeviceShares> devices = new ArrayList<>();
+        List<Integer> counts = plan.ranksOnDevices();
+        int first = 0;
+        for (int index = 0; index < counts.size(); index++) {
+            BudgetTerms terms =
+                    new BudgetTerms(plan.devices().get(index), plan.limits().reserve(), MemoryBytes.ZERO);
+            List<RankRequest> ranks = requests(plan, first, counts.get(index));
+            PlanningInput input = new PlanningInput(new DeviceId("device-" + index), terms, ranks);
+            devices.add(new DeviceShares(
+                    index,
+                    terms,
+                    policy.share(input).ranks().stream()
+                            .map(share -> line(share, plan))
+                            .toList()));
+            first += counts.get(index);
+        }
+        return devices;
+    }
+
+    private static List<RankRequest> requests(PlanSettings plan, int first, int count) {
+        RankObserved observed =
+                new RankObserved(OptionalInt.of(plan.size()), plan.step(), Optional.empty(), Optional.empty(), 0);
+        List<RankRequest> requests = new ArrayList<>();
+        for (int rank = first; rank < first + count; rank++) {
+            RankInstance instance = new RankInstance(new RankId(JOB, rank), 1, 0);
+            requests.add(new RankRequest(instance, Share.ALL, terms(plan, rank), observed));
+        }
+        return requests;
+    }
+
+    private static JobTerms terms(PlanSettings plan, int rank) {
+        JobTerms terms = plan.limits().policies().anyJob();
+        List<Priority> priorities = plan.priorities();
+        return priorities.isEmpty() ? terms : terms.withPriority(priorities.get(rank % priorities.size()));
+    }
+
+    private static RankLine line(Shares.RankShare share, PlanSettings plan) {
+        MemoryBytes minimum = plan.limits().minimum();
+        MemoryBytes limit = share.limits(plan.limits().phases()).max();
+        Optional<String> problem = minimum.isMoreThan(limit)
+                ? Optional.of("less than the minimum of %s: no such plan is carried out".formatted(minimum))
+                : Optional.empty();
+        return new RankLine(
+                share.rank().instance().rank().rank(),
+                share.rank().terms().priority(),
+                limit,
+                share.reason().text(),
+                problem);
+    }
+}

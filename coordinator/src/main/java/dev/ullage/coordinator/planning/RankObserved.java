@@ -1,0 +1,36 @@
+package dev.ullage.coordinator.planning;
+
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.protocol.RankSample;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+
+/**
+ * What a rank's newest sample says of it; each part may be unknown by itself. Soft: a policy that looks at it must say
+ * what it does without.
+ *
+ * @param worldSize ranks of its job
+ * @param step how far its training is
+ * @param held what its allocator holds now
+ * @param peakReserved the most its allocator ever held, over all phases
+ * @param refusals requests its allocator turned away because of the limit
+ */
+public record RankObserved(
+        OptionalInt worldSize,
+        OptionalLong step,
+        Optional<MemoryBytes> held,
+        Optional<MemoryBytes> peakReserved,
+        long refusals) {
+    public static final RankObserved NOTHING =
+            new RankObserved(OptionalInt.empty(), OptionalLong.empty(), Optional.empty(), Optional.empty(), 0);
+
+    public static RankObserved of(RankSample sample) {
+        return new RankObserved(
+                sample.facts().worldSize(),
+                sample.activity().step(),
+                sample.use().held(),
+                sample.use().peakReserved(),
+                sample.use().refusals());
+    }
+}
