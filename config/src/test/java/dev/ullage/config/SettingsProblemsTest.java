@@ -59,6 +59,7 @@ class SettingsProblemsTest {
             limits.phases.idle    | 101%        | must be a share from 0% to 100%: share '101%' is more than 100%
             limits.minimum        | 64QiB       | must be an amount of memory: size '64QiB' has the unknown unit
             limits.minimum        | -1          | must be an amount of memory: size '-1' is not a number
+            http.dcgm-aliases     | yes         | must be on or off
             node.name             | `"  "`      | must be a node's name: NodeId must not be blank
             """)
     void aBrokenValueIsReportedWithItsRuleAndItsLine(String key, String value, String rule) throws IOException {
