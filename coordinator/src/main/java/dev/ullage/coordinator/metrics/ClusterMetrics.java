@@ -21,7 +21,7 @@ import java.util.Optional;
 /** What a coordinator said as series. Pure; one instance is one page, so that it can count what it has shown. */
 final class ClusterMetrics {
     /**
-     * The most of each that a page shows: they bound its size, about 40 MB when all three are reached.
+     * The most of each that a page shows: they bound its size, some 30 MB with names of the usual length.
      *
      * @param ranks over all devices
      */

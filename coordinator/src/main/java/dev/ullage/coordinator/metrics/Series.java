@@ -26,13 +26,15 @@ final class Series {
     private static final double MILLIS_PER_SECOND = 1000.0;
 
     private final Map<Metric, Map<Labels, Double>> values = new EnumMap<>(Metric.class);
+    private Names newest = new Names(List.of(), List.of(), Labels.EMPTY);
+
+    private record Names(List<String> names, List<String> values, Labels labels) {}
 
     void put(Metric metric, List<String> labels, double value) {
         if (metric.kind() == Metric.Kind.COUNTER && !(value >= 0)) {
             return;
         }
-        Labels named = Labels.of(
-                metric.labels(), labels.stream().map(Series::encodable).toList());
+        Labels named = named(metric.labels(), labels);
         values.computeIfAbsent(metric, key -> new LinkedHashMap<>()).putIfAbsent(named, value);
     }
 
@@ -61,6 +63,16 @@ final class Series {
         List<MetricSnapshot> snapshots = new ArrayList<>();
         values.forEach((metric, series) -> snapshots.add(snapshot(metric, series)));
         return snapshots;
+    }
+
+    /** Most series come after others of the same device or rank: what was worked out for those is kept. */
+    private Labels named(List<String> names, List<String> labels) {
+        if (!newest.names().equals(names) || !newest.values().equals(labels)) {
+            Labels named =
+                    Labels.of(names, labels.stream().map(Series::encodable).toList());
+            newest = new Names(names, labels, named);
+        }
+        return newest.labels();
     }
 
     private static MetricSnapshot snapshot(Metric metric, Map<Labels, Double> series) {
