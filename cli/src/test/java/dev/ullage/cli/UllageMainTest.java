@@ -280,7 +280,7 @@ class UllageMainTest {
             String url = "http://127.0.0.1:"
                     + HttpApi.start(
                                     kit.system(),
-                                    new HttpSettings("127.0.0.1", 0),
+                                    new HttpSettings("127.0.0.1", 0, false),
                                     coordinator(kit),
                                     new NodeId("host-a"),
                                     token)

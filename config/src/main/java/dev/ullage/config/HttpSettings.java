@@ -10,8 +10,9 @@ import java.util.regex.Pattern;
  *
  * @param host a loopback address: there is no TLS yet
  * @param port 0: any free port
+ * @param dcgmAliases whether the metrics are there under the names of NVIDIA's exporter too
  */
-public record HttpSettings(String host, int port) {
+public record HttpSettings(String host, int port, boolean dcgmAliases) {
     private static final Pattern IP_LITERAL = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
 
     /**

@@ -176,7 +176,8 @@ public final class SettingsLoader {
     private HttpSettings http() {
         return new HttpSettings(
                 reader.value("ullage.http.host", ValueParsers::loopbackHost),
-                reader.value("ullage.http.port", wholeNumber(0, MAX_PORT)));
+                reader.value("ullage.http.port", wholeNumber(0, MAX_PORT)),
+                reader.value("ullage.http.dcgm-aliases", ValueParsers::onOrOff));
     }
 
     private WorkerSettings worker() {

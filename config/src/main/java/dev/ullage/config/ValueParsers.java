@@ -45,6 +45,15 @@ final class ValueParsers {
                         + Arrays.stream(type.getEnumConstants()).map(label).collect(Collectors.joining(", "))));
     }
 
+    /** A switch; {@code true} and {@code false} are other words for it. */
+    static boolean onOrOff(String text) {
+        return switch (text.strip()) {
+            case "on", "true" -> true;
+            case "off", "false" -> false;
+            default -> throw new IllegalArgumentException("must be on or off");
+        };
+    }
+
     static Share share(String text) {
         return explained("must be a share from 0% to 100%", () -> Shares.parse(text));
     }

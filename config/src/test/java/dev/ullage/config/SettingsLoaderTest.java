@@ -41,7 +41,7 @@ class SettingsLoaderTest {
                 majority-of = coordinators
                 failover { stable-after = 2s, heartbeat-interval = 500ms, acceptable-heartbeat-pause = 3s }
               }
-              http { host = "::1", port = 8080 }
+              http { host = "::1", port = 8080, dcgm-aliases = on }
               worker {
                 devices { simulate = "2x80GiB", nvml-library = "/opt/libnvml.so", lock-dir = "/run/ullage" }
                 sample-interval = 2s, tick = 100ms, resend-after = 3s, process-check = 250ms, max-ranks = 64
@@ -85,7 +85,7 @@ class SettingsLoaderTest {
         assertThat(settings.cluster())
                 .isEqualTo(new ClusterSettings(
                         Transport.TCP, "127.0.0.1", 25_520, List.of(), MajorityOf.ALL, FailoverSettings.FAST));
-        assertThat(settings.http()).isEqualTo(new HttpSettings("127.0.0.1", 7788));
+        assertThat(settings.http()).isEqualTo(new HttpSettings("127.0.0.1", 7788, false));
         assertThat(settings.worker())
                 .isEqualTo(new WorkerSettings(
                         new WorkerSettings.Devices(Optional.empty(), Optional.empty(), Optional.empty()),
@@ -111,7 +111,7 @@ class SettingsLoaderTest {
                         List.of(new NodeAddress("10.0.0.1", 25_520), new NodeAddress("fd00::2", 25_521)),
                         MajorityOf.COORDINATORS,
                         new FailoverSettings(Duration.ofSeconds(2), Duration.ofMillis(500), Duration.ofSeconds(3))));
-        assertThat(settings.http()).isEqualTo(new HttpSettings("::1", 8080));
+        assertThat(settings.http()).isEqualTo(new HttpSettings("::1", 8080, true));
         assertThat(settings.worker())
                 .isEqualTo(new WorkerSettings(
                         new WorkerSettings.Devices(

@@ -70,6 +70,7 @@ class SettingsProblemsTest {
             limits.policies.hybrid.steps-per-epoch | 9 | must be set exactly when ullage.limits.policies.hybrid.epochs is
             limits.jobs.night.policy | fair     | must be one of: rank-share
             limits.jobs.night.prio   | high     | is not a setting
+            http.dcgm-aliases     | yes         | must be on or off
             node.name             | `"  "`      | must be a node's name: NodeId must not be blank
             """)
     void aBrokenValueIsReportedWithItsRuleAndItsLine(String key, String value, String rule) throws IOException {

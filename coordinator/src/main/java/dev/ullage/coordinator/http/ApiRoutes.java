@@ -14,6 +14,7 @@ import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Refused;
+import dev.ullage.coordinator.metrics.MetricsPage;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -29,6 +30,7 @@ import java.util.stream.Collectors;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
+import org.apache.pekko.http.javadsl.model.ContentType;
 import org.apache.pekko.http.javadsl.model.ContentTypes;
 import org.apache.pekko.http.javadsl.model.HttpEntities;
 import org.apache.pekko.http.javadsl.model.HttpEntity;
@@ -57,6 +59,7 @@ final class ApiRoutes extends AllDirectives {
     static final Duration ANSWER_WITHIN = Duration.ofSeconds(2);
 
     private static final Logger LOG = LoggerFactory.getLogger(ApiRoutes.class);
+    private static final ContentType METRICS_TEXT = ContentTypes.parse(MetricsPage.CONTENT_TYPE);
     private static final Duration BODY_WITHIN = Duration.ofSeconds(5);
 
     private final ActorSystem<?> system;
@@ -64,20 +67,28 @@ final class ApiRoutes extends AllDirectives {
     private final NodeId self;
     private final RequestGuard guard;
     private final Clock clock;
+    private final Scrapes scrapes;
 
     ApiRoutes(
-            ActorSystem<?> system, ActorRef<ToCoordinator> coordinator, NodeId self, OperatorToken token, Clock clock) {
+            ActorSystem<?> system,
+            ActorRef<ToCoordinator> coordinator,
+            NodeId self,
+            OperatorToken token,
+            MetricsPage metrics,
+            Clock clock) {
         this.system = system;
         this.coordinator = coordinator;
         this.self = self;
         this.guard = new RequestGuard(token);
         this.clock = clock;
+        this.scrapes = new Scrapes(this::askForMetrics, metrics, clock);
     }
 
     Route create() {
         Route routes = concat(
                 route("health", "live", () -> get(() -> complete(json(field("live", true))))),
                 route("health", "ready", () -> get(() -> completeWithFuture(ready()))),
+                path("metrics", () -> get(() -> completeWithFuture(metrics()))),
                 route("api/v1", "status", () -> get(() -> completeWithFuture(status()))),
                 route("api/v1", "reserve", () -> post(() -> write(this::setReserve))),
                 route("api/v1", "share", () -> post(() -> write(this::setShare))));
@@ -117,6 +128,18 @@ final class ApiRoutes extends AllDirectives {
                 answer -> answer instanceof ClusterStatus status
                         ? json(StatusJson.of(status, clock.instant()))
                         : unexpected(answer));
+    }
+
+    private CompletionStage<HttpResponse> metrics() {
+        return scrapes.latest()
+                .thenApply(text -> secured(HttpResponse.create().withEntity(HttpEntities.create(METRICS_TEXT, text))));
+    }
+
+    private CompletionStage<Optional<ClusterStatus>> askForMetrics() {
+        return AskPattern.<ToCoordinator, ToOperator>ask(
+                        coordinator, StatusQuery::new, ANSWER_WITHIN, system.scheduler())
+                .handle((answer, failure) ->
+                        answer instanceof ClusterStatus status ? Optional.of(status) : Optional.empty());
     }
 
     private CompletionStage<HttpResponse> ready() {
@@ -238,7 +261,7 @@ final class ApiRoutes extends AllDirectives {
                 .handleNotFound(complete(response(Problem.of(
                         StatusCodes.NOT_FOUND,
                         "there is nothing here; known: /api/v1/status, /api/v1/reserve, /api/v1/share,"
-                                + " /health/live, /health/ready"))))
+                                + " /metrics, /health/live, /health/ready"))))
                 .build();
     }
 

@@ -3,6 +3,7 @@ package dev.ullage.coordinator.http;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.config.HttpSettings;
+import dev.ullage.coordinator.metrics.MetricsPage;
 import java.net.BindException;
 import java.time.Clock;
 import java.time.Duration;
@@ -48,7 +49,8 @@ public final class HttpApi {
                     + " is not a loopback address: whoever reaches the API"
                     + " without TLS reads and steers the cluster; TLS and credentials come in a later release"));
         }
-        ApiRoutes routes = new ApiRoutes(system, coordinator, self, token, Clock.systemUTC());
+        ApiRoutes routes = new ApiRoutes(
+                system, coordinator, self, token, new MetricsPage(settings.dcgmAliases()), Clock.systemUTC());
         return Http.get(system)
                 .newServerAt(settings.host(), settings.port())
                 .adaptSettings(HttpApi::bounded)

@@ -58,7 +58,7 @@ class HttpApiTest {
 
     HttpApiTest(@TempDir Path stateDir) throws Exception {
         token = OperatorToken.loadOrCreate(stateDir);
-        address = start(new HttpSettings("127.0.0.1", 0));
+        address = start(new HttpSettings("127.0.0.1", 0, false));
     }
 
     @BeforeEach
@@ -89,6 +89,34 @@ class HttpApiTest {
         HttpResponse<String> response = get("/api/v1/status");
 
         assertProblem(response, 503, "no coordinator answered node host-a within 2 s");
+    }
+
+    @Test
+    void theMetricsAreTextThatPrometheusReads() throws Exception {
+        answer = Optional.of(Statuses.active(Statuses.deviceWithARank()));
+        InetSocketAddress fresh = start(new HttpSettings("127.0.0.1", 0, true));
+
+        HttpResponse<String> response =
+                send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + fresh.getPort() + "/metrics")));
+
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(header(response, "content-type").replace(" ", ""))
+                .isEqualToIgnoringCase("text/plain;version=0.0.4;charset=utf-8");
+        assertThat(header(response, "cache-control")).isEqualTo("no-store");
+        assertThat(response.body())
+                .contains("\nullage_coordinator_up 1.0\n", "\njvm_memory_used_bytes", "\nDCGM_FI_DEV_FB_USED{");
+    }
+
+    @Test
+    void withoutACoordinatorTheMetricsSayThatAndNoMore() throws Exception {
+        InetSocketAddress fresh = start(new HttpSettings("127.0.0.1", 0, false));
+
+        HttpResponse<String> response =
+                send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + fresh.getPort() + "/metrics")));
+
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.body().lines().filter(line -> line.startsWith("ullage_")))
+                .containsExactly("ullage_coordinator_up 0.0");
     }
 
     @Test
@@ -256,7 +284,7 @@ class HttpApiTest {
 
     @Test
     void anAddressThatOtherMachinesReachIsRefusedAndTheSettingNamed() {
-        assertThatThrownBy(() -> start(new HttpSettings("0.0.0.0", 0)))
+        assertThatThrownBy(() -> start(new HttpSettings("0.0.0.0", 0, false)))
                 .hasCauseInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("ullage.http.host = 0.0.0.0 is not a loopback address")
                 .hasMessageContaining("TLS and credentials come in a later release");
@@ -264,7 +292,7 @@ class HttpApiTest {
 
     @Test
     void aPortThatIsTakenIsNamed() {
-        assertThatThrownBy(() -> start(new HttpSettings("127.0.0.1", address.getPort())))
+        assertThatThrownBy(() -> start(new HttpSettings("127.0.0.1", address.getPort(), false)))
                 .hasCauseInstanceOf(BindException.class)
                 .hasMessageContaining("cannot listen on 127.0.0.1:" + address.getPort());
     }

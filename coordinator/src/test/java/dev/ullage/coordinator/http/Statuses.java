@@ -35,17 +35,17 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /** What coordinators say in tests. */
-final class Statuses {
-    static final RankInstance RANK = new RankInstance(new RankId(new JobId("bert"), 3), 4242, 99);
+public final class Statuses {
+    public static final RankInstance RANK = new RankInstance(new RankId(new JobId("bert"), 3), 4242, 99);
 
     private Statuses() {}
 
     /** A coordinator that has just started and heard of nobody. */
-    static ClusterStatus empty() {
+    public static ClusterStatus empty() {
         return new ClusterStatus(new NodeId("host-a"), Optional.empty(), "CLAIMING", List.of(), List.of());
     }
 
-    static ClusterStatus active(DeviceStatus... devices) {
+    public static ClusterStatus active(DeviceStatus... devices) {
         return new ClusterStatus(
                 new NodeId("host-a"),
                 Optional.of(new CoordinatorToken(3, "c-1")),
@@ -55,12 +55,12 @@ final class Statuses {
     }
 
     /** A device that was announced and not heard of since. */
-    static DeviceStatus silentDevice() {
+    public static DeviceStatus silentDevice() {
         return new DeviceStatus(info(), Optional.empty(), Optional.empty(), Optional.empty());
     }
 
     /** 80 GiB, of which the driver keeps 1; one rank that holds 10 of 32 GiB. */
-    static DeviceStatus deviceWithARank() {
+    public static DeviceStatus deviceWithARank() {
         MemoryUse memory = new MemoryUse(gibibytes(80), Optional.of(gibibytes(1)), gibibytes(12), gibibytes(67));
         RankSample sample = new RankSample(
                 RANK,
@@ -95,7 +95,7 @@ final class Statuses {
     }
 
     /** A rank whose ledger entry is all that is known: its worker has not been heard since it joined. */
-    static DeviceStatus deviceWithASilentRank() {
+    public static DeviceStatus deviceWithASilentRank() {
         return new DeviceStatus(
                 info(), Optional.empty(), Optional.of(ledger(grant(Optional.empty()))), Optional.empty());
     }

@@ -1,0 +1,101 @@
+package dev.ullage.coordinator.metrics;
+
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankId;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.RankUse;
+import dev.ullage.common.protocol.GrantReport;
+import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
+import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The series of one rank on one device. A process id is no label, because it changes with every restart; so while the
+ * promise to a dead process is not taken back yet, two processes share a name. The newer one speaks for the rank, but
+ * its ceiling is what both may believe.
+ */
+record RankMetrics(RankId rank, Optional<MemoryBytes> ceiling, Optional<GrantReport> grant, Optional<RankSample> said) {
+    private static final Comparator<RankInstance> BY_AGE =
+            Comparator.comparingLong(RankInstance::startTicks).thenComparingLong(RankInstance::pid);
+
+    static List<RankMetrics> of(DeviceStatus device) {
+        Map<RankInstance, GrantReport> grants = new TreeMap<>();
+        device.ledger()
+                .map(LedgerReport::grants)
+                .orElse(List.of())
+                .forEach(grant -> grants.put(grant.instance(), grant));
+        Map<RankInstance, RankSample> samples = new TreeMap<>();
+        device.sample()
+                .map(SampleStatus::ranks)
+                .orElse(List.of())
+                .forEach(sample -> samples.put(sample.instance(), sample));
+        Map<RankId, TreeSet<RankInstance>> processes = new TreeMap<>();
+        grants.keySet().forEach(instance -> add(processes, instance));
+        samples.keySet().forEach(instance -> add(processes, instance));
+        List<RankMetrics> ranks = new ArrayList<>();
+        processes.forEach((rank, instances) -> ranks.add(new RankMetrics(
+                rank,
+                instances.stream()
+                        .flatMap(instance -> Optional.ofNullable(grants.get(instance)).stream())
+                        .map(GrantReport::ceiling)
+                        .reduce(MemoryBytes::plus),
+                Optional.ofNullable(grants.get(instances.last())),
+                Optional.ofNullable(samples.get(instances.last())))));
+        return ranks;
+    }
+
+    private static void add(Map<RankId, TreeSet<RankInstance>> processes, RankInstance instance) {
+        processes
+                .computeIfAbsent(instance.rank(), rank -> new TreeSet<>(BY_AGE))
+                .add(instance);
+    }
+
+    /** @param device the labels of its device */
+    void putInto(Series series, List<String> device) {
+        List<String> labels = List.of(device.get(0), device.get(1), rank.job().value(), Integer.toString(rank.rank()));
+        series.putBytes(Metric.RANK_CEILING, labels, ceiling);
+        grant.ifPresent(promise -> putGrant(series, labels, promise));
+        said.ifPresent(sample -> putSample(series, labels, sample));
+    }
+
+    private static void putGrant(Series series, List<String> labels, GrantReport grant) {
+        grant.target().ifPresent(limits -> {
+            for (Phase phase : Phase.values()) {
+                series.put(
+                        Metric.RANK_LIMIT,
+                        and(labels, phase.name().toLowerCase(Locale.ROOT)),
+                        limits.in(phase).value());
+            }
+            series.put(Metric.RANK_TARGET, labels, limits.max().value());
+        });
+        series.put(Metric.RANK_SHARE, labels, ClusterMetrics.ratio(grant.share()));
+        series.put(Metric.RANK_SETTLED, labels, grant.isSettled());
+    }
+
+    private static void putSample(Series series, List<String> labels, RankSample sample) {
+        RankUse use = sample.use();
+        series.putInfo(Metric.RANK_INFO, and(labels, sample.enforcedBy().label()));
+        series.putBytes(Metric.RANK_HELD, labels, use.held());
+        series.putBytes(Metric.RANK_ALLOCATED, labels, use.allocated());
+        series.putBytes(Metric.RANK_PEAK, labels, use.peakReserved().or(use::peakAllocated));
+        series.put(Metric.RANK_CONNECTED, labels, sample.connected());
+        series.putMillis(Metric.RANK_AGE, labels, sample.ageMillis());
+        series.put(Metric.RANK_ALLOCATOR_REFUSALS, labels, use.refusals());
+    }
+
+    private static List<String> and(List<String> labels, String last) {
+        List<String> all = new ArrayList<>(labels);
+        all.add(last);
+        return all;
+    }
+}

@@ -1,0 +1,105 @@
+package dev.ullage.coordinator.metrics;
+
+import dev.ullage.common.model.MemoryBytes;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricMetadata;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Gathers the series of one scrape. What is not known makes no series, never a zero. Two values for the same labels
+ * would make the whole page unreadable, so the first one stands.
+ */
+final class Series {
+    private static final double MILLIS_PER_SECOND = 1000.0;
+
+    private final Map<Metric, Map<Labels, Double>> values = new EnumMap<>(Metric.class);
+    private Names newest = new Names(List.of(), List.of(), Labels.EMPTY);
+
+    private record Names(List<String> names, List<String> values, Labels labels) {}
+
+    void put(Metric metric, List<String> labels, double value) {
+        if (metric.kind() == Metric.Kind.COUNTER && !(value >= 0)) {
+            return;
+        }
+        Labels named = named(metric.labels(), labels);
+        values.computeIfAbsent(metric, key -> new LinkedHashMap<>()).putIfAbsent(named, value);
+    }
+
+    /** The format has no other numbers than doubles; whole ones are exact up to 8 PiB. */
+    void put(Metric metric, List<String> labels, long value) {
+        put(metric, labels, (double) value);
+    }
+
+    void put(Metric metric, List<String> labels, boolean value) {
+        put(metric, labels, value ? 1L : 0L);
+    }
+
+    void putBytes(Metric metric, List<String> labels, Optional<MemoryBytes> amount) {
+        amount.ifPresent(known -> put(metric, labels, known.value()));
+    }
+
+    void putMillis(Metric metric, List<String> labels, long millis) {
+        put(metric, labels, millis / MILLIS_PER_SECOND);
+    }
+
+    void putInfo(Metric metric, List<String> labels) {
+        put(metric, labels, 1L);
+    }
+
+    List<MetricSnapshot> snapshots() {
+        List<MetricSnapshot> snapshots = new ArrayList<>();
+        values.forEach((metric, series) -> snapshots.add(snapshot(metric, series)));
+        return snapshots;
+    }
+
+    /** Most series come after others of the same device or rank: what was worked out for those is kept. */
+    private Labels named(List<String> names, List<String> labels) {
+        if (!newest.names().equals(names) || !newest.values().equals(labels)) {
+            Labels named =
+                    Labels.of(names, labels.stream().map(Series::encodable).toList());
+            newest = new Names(names, labels, named);
+        }
+        return newest.labels();
+    }
+
+    private static MetricSnapshot snapshot(Metric metric, Map<Labels, Double> series) {
+        MetricMetadata metadata = new MetricMetadata(metric.baseName(), metric.help());
+        return switch (metric.kind()) {
+            case GAUGE ->
+                new GaugeSnapshot(
+                        metadata,
+                        series.entrySet().stream()
+                                .map(entry -> new GaugeDataPointSnapshot(entry.getValue(), entry.getKey(), null))
+                                .toList());
+            case COUNTER ->
+                new CounterSnapshot(
+                        metadata,
+                        series.entrySet().stream()
+                                .map(entry -> new CounterDataPointSnapshot(entry.getValue(), entry.getKey(), null, 0))
+                                .toList());
+            case INFO ->
+                new InfoSnapshot(
+                        metadata,
+                        series.keySet().stream().map(InfoDataPointSnapshot::new).toList());
+            case HISTOGRAM -> throw new IllegalArgumentException(metric + " is not made of single values");
+        };
+    }
+
+    /** Half a character outside the basic plane has no form in UTF-8; two names that differ only there are one. */
+    private static String encodable(String value) {
+        return new String(value.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
+    }
+}
