@@ -136,7 +136,7 @@ final class DeviceRoster {
     private void tellGone(DeviceInfo device) {
         LOG.error(
                 "device={} name=\"{}\" reason=\"no longer listed by the driver: lost, or its MIG layout was changed."
-                        + " Its ranks keep their grants until their processes end; stop them, or bring the device back\"",
+                        + " Its ranks keep their grants until they end; stop them, or bring the device back\"",
                 device.id(),
                 device.name());
     }
