@@ -90,6 +90,10 @@ final class ApiRoutes extends AllDirectives {
                 route("health", "ready", () -> get(() -> completeWithFuture(ready()))),
                 path("metrics", () -> get(() -> completeWithFuture(metrics()))),
                 route("api/v1", "status", () -> get(() -> completeWithFuture(status()))),
+                resource(Resource.NODES),
+                resource(Resource.DEVICES),
+                resource(Resource.JOBS),
+                resource(Resource.RANKS),
                 route("api/v1", "reserve", () -> post(() -> write(this::setReserve))),
                 route("api/v1", "share", () -> post(() -> write(this::setShare))));
         return handleExceptions(
@@ -98,6 +102,14 @@ final class ApiRoutes extends AllDirectives {
 
     private Route route(String folder, String name, Supplier<Route> inner) {
         return pathPrefix(PathMatchers.separateOnSlashes(folder), () -> path(name, inner));
+    }
+
+    private Route resource(Resource resource) {
+        return route(
+                "api/v1",
+                resource.path(),
+                () -> get(() -> parameterList(parameters ->
+                        completeWithFuture(resource(resource, ResourceQuery.parse(resource, parameters))))));
     }
 
     private Route guarded(Function<HttpRequest, Optional<Problem>> refusal, Supplier<Route> inner) {
@@ -127,6 +139,18 @@ final class ApiRoutes extends AllDirectives {
                 StatusQuery::new,
                 answer -> answer instanceof ClusterStatus status
                         ? json(StatusJson.of(status, clock.instant()))
+                        : unexpected(answer));
+    }
+
+    private CompletionStage<HttpResponse> resource(Resource resource, ResourceQuery query) {
+        if (!query.problems().isEmpty()) {
+            return CompletableFuture.completedStage(response(
+                    new Problem(StatusCodes.BAD_REQUEST, "the request cannot be understood", query.problems())));
+        }
+        return ask(
+                StatusQuery::new,
+                answer -> answer instanceof ClusterStatus status
+                        ? json(ResourceJson.of(status, resource, query, clock.instant()))
                         : unexpected(answer));
     }
 
@@ -258,10 +282,13 @@ final class ApiRoutes extends AllDirectives {
                         Rejection.class,
                         rejection -> complete(
                                 response(Problem.of(StatusCodes.BAD_REQUEST, "the request cannot be understood"))))
-                .handleNotFound(complete(response(Problem.of(
-                        StatusCodes.NOT_FOUND,
-                        "there is nothing here; known: /api/v1/status, /api/v1/reserve, /api/v1/share,"
-                                + " /metrics, /health/live, /health/ready"))))
+                .handleNotFound(
+                        complete(
+                                response(
+                                        Problem.of(
+                                                StatusCodes.NOT_FOUND,
+                                                "there is nothing here; known: /api/v1/status, /api/v1/nodes, /api/v1/devices,"
+                                                        + " /api/v1/jobs, /api/v1/ranks, /api/v1/reserve, /api/v1/share, /metrics, /health/live, /health/ready"))))
                 .build();
     }
 

@@ -91,6 +91,37 @@ class HttpApiTest {
         assertProblem(response, 503, "no coordinator answered node host-a within 2 s");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"nodes", "devices", "jobs", "ranks"})
+    void eachListIsThereInPages(String list) throws Exception {
+        answer = Optional.of(Statuses.active(Statuses.deviceWithARank()));
+
+        HttpResponse<String> all = get("/api/v1/" + list + "?limit=1");
+        HttpResponse<String> none = get("/api/v1/" + list + "?offset=1");
+
+        assertThat(all.statusCode()).isEqualTo(200);
+        assertThat(json(all).path("total").asInt()).isEqualTo(1);
+        assertThat(json(all).path("items")).hasSize(1);
+        assertThat(json(none).path("items")).isEmpty();
+    }
+
+    @Test
+    void aListThatIsAskedForInAWayNobodyUnderstandsIsRefused() throws Exception {
+        answer = Optional.of(Statuses.active());
+
+        HttpResponse<String> response = get("/api/v1/ranks?jobb=x&limit=0");
+
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(json(response).path("errors")).hasSize(2);
+        try (Socket socket = new Socket(address.getAddress(), address.getPort())) {
+            socket.getOutputStream()
+                    .write("GET /api/v1/ranks?job=%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                            .getBytes(StandardCharsets.US_ASCII));
+            assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII))
+                    .startsWith("HTTP/1.1 400 ");
+        }
+    }
+
     @Test
     void theMetricsAreTextThatPrometheusReads() throws Exception {
         answer = Optional.of(Statuses.active(Statuses.deviceWithARank()));
