@@ -24,7 +24,9 @@ import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
 import java.util.List;
@@ -54,7 +56,7 @@ final class Statuses {
 
     /** A device that was announced and not heard of since. */
     static DeviceStatus silentDevice() {
-        return new DeviceStatus(info(), Optional.empty(), Optional.empty(), Optional.empty());
+        return new DeviceStatus(info(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
     }
 
     /** 80 GiB, of which the driver keeps 1; one rank that holds 10 of 32 GiB. */
@@ -84,13 +86,19 @@ final class Statuses {
                 Optional.of(new SampleStatus(
                         800, Optional.of(memory), Optional.of(gibibytes(2)), List.of(sample), List.of("one problem"))),
                 Optional.of(ledger(grant(Optional.of(limits())))),
-                Optional.of(RolloutState.SHRINKING));
+                Optional.of(RolloutState.SHRINKING),
+                Optional.of(new Explanation(
+                        List.of(new RankReason(RANK, "growth", "may grow")), Optional.of("the report is too old"))));
     }
 
     /** A rank whose ledger entry is all that is known: its worker has not been heard since it joined. */
     static DeviceStatus deviceWithASilentRank() {
         return new DeviceStatus(
-                info(), Optional.empty(), Optional.of(ledger(grant(Optional.empty()))), Optional.empty());
+                info(),
+                Optional.empty(),
+                Optional.of(ledger(grant(Optional.empty()))),
+                Optional.empty(),
+                Optional.empty());
     }
 
     private static DeviceInfo info() {
