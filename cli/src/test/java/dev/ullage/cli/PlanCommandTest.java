@@ -133,6 +133,16 @@ class PlanCommandTest {
     }
 
     @Test
+    void aPhaseBelowTheMinimumIsEnoughForNoSuccess() throws IOException {
+        Path file = Files.writeString(folder.resolve("idle.conf"), "ullage.limits.phases.idle = 0.1%");
+
+        Outcome outcome = run("--device", "10GiB", "--file", file.toString());
+
+        assertThat(outcome.code()).isEqualTo(1);
+        assertThat(outcome.out()).contains("; 8.2 MiB in IDLE is less than the minimum of 64.0 MiB");
+    }
+
+    @Test
     void everythingThatIsWrongIsSaidAtOnce() {
         Outcome outcome = run(
                 "--device", "12QiB", "--size", "x", "--policy", "fair", "--reserve", "120%", "--priority", "urgent");
@@ -164,6 +174,6 @@ class PlanCommandTest {
         Outcome outcome = run("--device", "1GiB", "--size", "100");
 
         assertThat(outcome.code()).isEqualTo(1);
-        assertThat(outcome.out()).contains("; less than the minimum of 64.0 MiB: no such plan is carried out");
+        assertThat(outcome.out()).contains("; 8.2 MiB in INIT is less than the minimum of 64.0 MiB: no such plan");
     }
 }

@@ -68,6 +68,17 @@ class UllageMainTest {
     }
 
     @Test
+    void aJobIsExplainedOrTheJobsThatAreKnownAreNamed() {
+        server.answerWith(
+                200,
+                "{'schema':1,'nodes':[{'node':'a','devices':[{'uuid':'GPU-1','ranks':[{'job':'bert','rank':0}]}]}]}"
+                        .replace('\'', '"'));
+
+        assertThat(run("explain", "bert").out()).startsWith("bert/0 on a device GPU-1\n");
+        assertThat(run("explain", "gpt")).isEqualTo(new Outcome(1, "", "ullage: no rank of job gpt; known: bert\n"));
+    }
+
+    @Test
     void aWatchDrawsOverItselfUntilNobodyReads() {
         server.answerWith(200, "{\"schema\":1,\"nodes\":[]}");
         ClosingWriter out = new ClosingWriter(2);

@@ -14,16 +14,19 @@ import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
+import dev.ullage.config.PolicySettings;
 import dev.ullage.coordinator.CoordinatorEffect.Desire;
 import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
 import dev.ullage.coordinator.leadership.Leadership;
 import dev.ullage.coordinator.leadership.LearnRequests;
 import dev.ullage.coordinator.planning.DevicePlan;
+import dev.ullage.coordinator.planning.Explanations;
 import dev.ullage.coordinator.planning.LimitPlanner;
 import dev.ullage.coordinator.planning.OperatorDesk;
 import dev.ullage.coordinator.planning.OperatorDesk.Ruling;
@@ -39,6 +42,7 @@ import dev.ullage.coordinator.view.ClusterView;
 import dev.ullage.coordinator.view.DeviceView;
 import dev.ullage.coordinator.view.NodeView;
 import dev.ullage.coordinator.view.StatusAssembly;
+import dev.ullage.coordinator.view.StatusAssembly.Plans;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,6 +62,7 @@ import java.util.function.Function;
  */
 public final class CoordinatorLogic {
     private final CoordinatorSettings settings;
+    private final PolicySettings policies;
     private final NodeId node;
     private final LimitPlanner planner;
     private final OperatorDesk desk;
@@ -68,6 +73,7 @@ public final class CoordinatorLogic {
     private ClusterView view = ClusterView.EMPTY;
     private OperatorWishes wishes = OperatorWishes.NONE;
     private Rollouts rollouts = Rollouts.NONE;
+    private NavigableMap<DeviceId, Explanation> explanations = new TreeMap<>();
     private LearnRequests requests = LearnRequests.NONE;
     private Leadership leadership;
     private long lastRevision;
@@ -75,6 +81,7 @@ public final class CoordinatorLogic {
     /** @param uid an id that no other coordinator has, and no earlier start of this one had */
     public CoordinatorLogic(CoordinatorSettings settings, LimitSettings limits, NodeId node, String uid, Instant now) {
         this.settings = settings;
+        this.policies = limits.policies();
         this.node = node;
         this.planner = LimitPlanner.of(settings, limits);
         this.desk = new OperatorDesk(planner);
@@ -176,6 +183,7 @@ public final class CoordinatorLogic {
             wishes = OperatorWishes.NONE;
             requests = LearnRequests.NONE;
             heldBack.clear();
+            explanations = new TreeMap<>();
             effects.add(Note.warn(
                     "leadership lost: node={} token={} state={} reason=token {} was seen; claims again in {} ms",
                     node,
@@ -207,7 +215,7 @@ public final class CoordinatorLogic {
 
     public ClusterStatus status(Instant now) {
         return new StatusAssembly(node, leadership.token(), leadership.state().name())
-                .assemble(view, rollouts.states(), rollouts.statuses(now), now);
+                .assemble(view, new Plans(rollouts.states(), explanations, rollouts.statuses(now)), now);
     }
 
     public void onTick(Instant now) {
@@ -264,7 +272,9 @@ public final class CoordinatorLogic {
                 .filter(device -> isGone(device) || isReserveReported(device, token))
                 .forEach(device -> wishes = wishes.withoutReserve(device));
         List<DevicePlan> plans = new ArrayList<>();
-        for (PlanOutcome outcome : planner.plan(situation(token, now))) {
+        List<PlanOutcome> outcomes = planner.plan(situation(token, now));
+        explanations = Explanations.of(outcomes, policies);
+        for (PlanOutcome outcome : outcomes) {
             if (outcome instanceof Planned planned) {
                 heldBack.remove(planned.device());
                 plans.add(planned.plan());

@@ -133,6 +133,27 @@ class CoordinatorActorTest {
     }
 
     @Test
+    void theStatusSaysWhyARankHasItsLimit() {
+        FakeWorker worker = learned("a");
+
+        worker.joins(0);
+        tick();
+
+        assertThat(status().nodes()
+                        .get(0)
+                        .devices()
+                        .get(0)
+                        .explanation()
+                        .orElseThrow()
+                        .ranks())
+                .singleElement()
+                .satisfies(rank -> {
+                    assertThat(rank.policy()).isEqualTo("rank-share");
+                    assertThat(rank.reason()).isEqualTo("80.0 GiB less reserve 20% over 1 rank is 64.0 GiB");
+                });
+    }
+
+    @Test
     void plansOnItsTickAndNotAtEveryMessage() {
         FakeWorker worker = learned("a");
 

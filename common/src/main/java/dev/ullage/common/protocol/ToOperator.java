@@ -6,6 +6,7 @@ import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -51,12 +52,31 @@ public sealed interface ToOperator extends WireMessage {
      * @param sample the newest measurement, when there is one
      * @param ledger the newest report of its ledger, when there is one
      * @param rollout where the newest plan stands, when there is one
+     * @param explanation what the coordinator last worked out, when it has
      */
     record DeviceStatus(
             DeviceInfo info,
             Optional<SampleStatus> sample,
             Optional<LedgerReport> ledger,
-            Optional<RolloutState> rollout) {}
+            Optional<RolloutState> rollout,
+            Optional<Explanation> explanation) {}
+
+    /**
+     * What limits the ranks of a device should have, and why.
+     *
+     * @param heldBack why this is not carried out, when it is not
+     */
+    record Explanation(List<RankReason> ranks, Optional<String> heldBack) {
+        public Explanation {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
+    /**
+     * @param policy by the name the settings use
+     * @param reason the rule with its numbers, for people
+     */
+    record RankReason(RankInstance instance, String policy, String reason) {}
 
     /**
      * @param ageMillis since the reading was made

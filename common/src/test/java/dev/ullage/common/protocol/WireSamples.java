@@ -33,7 +33,9 @@ import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
@@ -206,12 +208,19 @@ final class WireSamples {
                 List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known"),
                 Optional.of(new SampleQuality(SampleState.STALE, 4)));
         return new DeviceStatus(
-                INFO, Optional.of(sample), Optional.of(ledgerReport()), Optional.of(RolloutState.SHRINKING));
+                INFO,
+                Optional.of(sample),
+                Optional.of(ledgerReport()),
+                Optional.of(RolloutState.SHRINKING),
+                Optional.of(new Explanation(
+                        List.of(new RankReason(
+                                RANK, "rank-share", "79.0 GiB less reserve 30% over 1 rank is 55.3 GiB")),
+                        Optional.of("no plan: its ledger's report is 6000 ms old, more than 5000 ms"))));
     }
 
     private static DeviceStatus sparseDeviceStatus() {
         SampleStatus sample = new SampleStatus(
                 0, Optional.empty(), Optional.empty(), List.of(sparseRankSample()), List.of(), Optional.empty());
-        return new DeviceStatus(SPARSE_INFO, Optional.of(sample), Optional.empty(), Optional.empty());
+        return new DeviceStatus(SPARSE_INFO, Optional.of(sample), Optional.empty(), Optional.empty(), Optional.empty());
     }
 }

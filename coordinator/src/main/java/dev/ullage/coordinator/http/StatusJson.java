@@ -18,7 +18,9 @@ import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
 import java.time.Instant;
@@ -84,6 +86,7 @@ public final class StatusJson {
         putMemory(json, device);
         putLedger(json, device.ledger());
         json.put("rollout", device.rollout().map(Enum::name).orElse(null));
+        json.put("heldBack", device.explanation().flatMap(Explanation::heldBack).orElse(null));
         Optional<SampleStatus> sample = device.sample();
         json.put("sampleAgeMillis", sample.map(SampleStatus::ageMillis).orElse(null));
         Optional<SampleQuality> quality = sample.flatMap(SampleStatus::quality);
@@ -163,8 +166,12 @@ public final class StatusJson {
         Set<RankInstance> instances = new TreeSet<>(grants.keySet());
         instances.addAll(samples.keySet());
         ArrayNode json = NODES.arrayNode();
-        instances.forEach(instance -> json.add(
-                rank(instance, Optional.ofNullable(grants.get(instance)), Optional.ofNullable(samples.get(instance)))));
+        instances.forEach(instance -> {
+            ObjectNode rank = rank(
+                    instance, Optional.ofNullable(grants.get(instance)), Optional.ofNullable(samples.get(instance)));
+            putReason(rank, instance, device.explanation());
+            json.add(rank);
+        });
         return Optional.of(json);
     }
 
@@ -191,6 +198,15 @@ public final class StatusJson {
         json.put("ageMillis", sample.map(RankSample::ageMillis).orElse(null));
         json.put("refusals", sample.map(said -> said.use().refusals()).orElse(null));
         return json;
+    }
+
+    private static void putReason(ObjectNode json, RankInstance instance, Optional<Explanation> explanation) {
+        Optional<RankReason> reason = explanation.stream()
+                .flatMap(known -> known.ranks().stream())
+                .filter(rank -> rank.instance().equals(instance))
+                .findFirst();
+        json.put("policy", reason.map(RankReason::policy).orElse(null));
+        json.put("explanation", reason.map(RankReason::reason).orElse(null));
     }
 
     private static void putSample(ObjectNode json, Optional<RankSample> sample) {

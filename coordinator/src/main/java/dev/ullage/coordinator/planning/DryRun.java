@@ -4,6 +4,8 @@ import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
@@ -14,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.Stream;
 
 /** What the policies would give the ranks of a cluster that need not exist; the same classes as for one that does. */
 public final class DryRun {
@@ -28,7 +31,10 @@ public final class DryRun {
         }
     }
 
-    /** @param problem why a coordinator would not carry this out, when it would not */
+    /**
+     * @param limit the highest of any phase
+     * @param problem why a coordinator would not carry this out, when it would not
+     */
     public record RankLine(int rank, Priority priority, MemoryBytes limit, String reason, Optional<String> problem) {}
 
     public static List<DeviceShares> of(PlanSettings plan) {
@@ -71,14 +77,16 @@ public final class DryRun {
 
     private static RankLine line(Shares.RankShare share, PlanSettings plan) {
         MemoryBytes minimum = plan.limits().minimum();
-        MemoryBytes limit = share.limits(plan.limits().phases()).max();
-        Optional<String> problem = minimum.isMoreThan(limit)
-                ? Optional.of("less than the minimum of %s: no such plan is carried out".formatted(minimum))
-                : Optional.empty();
+        PhaseLimits limits = share.limits(plan.limits().phases());
+        Optional<String> problem = Stream.of(Phase.values())
+                .filter(phase -> minimum.isMoreThan(limits.in(phase)))
+                .findFirst()
+                .map(phase -> "%s in %s is less than the minimum of %s: no such plan is carried out"
+                        .formatted(limits.in(phase), phase, minimum));
         return new RankLine(
                 share.rank().instance().rank().rank(),
                 share.rank().terms().priority(),
-                limit,
+                limits.max(),
                 share.reason().text(),
                 problem);
     }

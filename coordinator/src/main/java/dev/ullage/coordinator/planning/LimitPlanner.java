@@ -134,7 +134,7 @@ public final class LimitPlanner {
         return guards.stream()
                 .flatMap(guard -> guard.check(proposal).stream())
                 .findFirst()
-                .<PlanOutcome>map(veto -> new Vetoed(plan.device(), veto))
+                .<PlanOutcome>map(veto -> new Vetoed(plan, veto))
                 .orElseGet(() -> new Planned(plan));
     }
 }

@@ -7,6 +7,8 @@ import dev.ullage.coordinator.planning.PlanGuard.Veto;
 public sealed interface PlanOutcome {
     DeviceId device();
 
+    DevicePlan plan();
+
     /** To be carried out. */
     record Planned(DevicePlan plan) implements PlanOutcome {
         @Override
@@ -16,5 +18,10 @@ public sealed interface PlanOutcome {
     }
 
     /** Held back. */
-    record Vetoed(DeviceId device, Veto veto) implements PlanOutcome {}
+    record Vetoed(DevicePlan plan, Veto veto) implements PlanOutcome {
+        @Override
+        public DeviceId device() {
+            return plan.device();
+        }
+    }
 }

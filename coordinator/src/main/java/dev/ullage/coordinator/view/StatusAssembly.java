@@ -9,6 +9,7 @@ import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
@@ -28,8 +29,21 @@ import java.util.Optional;
  */
 public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> token, String state) {
 
-    public ClusterStatus assemble(
-            ClusterView view, Map<DeviceId, RolloutState> rollouts, List<RolloutStatus> history, Instant now) {
+    /**
+     * What planning has come to.
+     *
+     * @param states where the newest plan of each device stands
+     * @param explanations why the ranks of each device should have what limits
+     * @param history the last plans of all devices
+     */
+    public record Plans(
+            Map<DeviceId, RolloutState> states, Map<DeviceId, Explanation> explanations, List<RolloutStatus> history) {
+        public Plans {
+            history = List.copyOf(history);
+        }
+    }
+
+    public ClusterStatus assemble(ClusterView view, Plans plans, Instant now) {
         List<NodeStatus> nodes = view.nodes().stream()
                 .map(node -> new NodeStatus(
                         node.node(),
@@ -37,18 +51,19 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
                         node.devices().values().stream()
                                 .sorted(Comparator.comparingInt(
                                         device -> device.info().index()))
-                                .map(device -> device(device, rollouts, now))
+                                .map(device -> device(device, plans, now))
                                 .toList()))
                 .toList();
-        return new ClusterStatus(coordinator, token, state, nodes, history);
+        return new ClusterStatus(coordinator, token, state, nodes, plans.history());
     }
 
-    private static DeviceStatus device(DeviceView device, Map<DeviceId, RolloutState> rollouts, Instant now) {
+    private static DeviceStatus device(DeviceView device, Plans plans, Instant now) {
         return new DeviceStatus(
                 device.info(),
                 device.sample().map(heard -> sample(heard, device.quality(), now)),
                 device.report().map(Heard::message).map(LimitsReported::ledger),
-                Optional.ofNullable(rollouts.get(device.id())));
+                Optional.ofNullable(plans.states().get(device.id())),
+                Optional.ofNullable(plans.explanations().get(device.id())));
     }
 
     private static SampleStatus sample(Heard<DeviceSampled> heard, Optional<SampleQuality> quality, Instant now) {

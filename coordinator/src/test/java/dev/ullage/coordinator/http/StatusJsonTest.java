@@ -41,8 +41,8 @@ class StatusJsonTest {
                "usedBytes":12884901888,"freeBytes":71940702208,"foreignBytes":2147483648,
                "reserveBasisPoints":2500,"reserveInForceBasisPoints":2000,
                "budgetBytes":61471719424,"budgetInForceBytes":65712999628,
-               "ceilingBytes":42949672960,"overBudget":true,"rollout":"SHRINKING","sampleAgeMillis":800,
-               "sampleState":"stale","lostSamples":4,
+               "ceilingBytes":42949672960,"overBudget":true,"rollout":"SHRINKING","heldBack":"the report is too old",
+               "sampleAgeMillis":800,"sampleState":"stale","lostSamples":4,
                "counts":{"ordersSent":1,"ordersRepeated":2,"confirmations":3,"refusals":4,
                          "highestPromisedBytes":68719476736,"overCommits":0},
                "problems":["one problem"],
@@ -56,7 +56,8 @@ class StatusJsonTest {
                                 "OPTIMIZER":34359738368,"EVALUATION":34359738368,"CHECKPOINT":34359738368,
                                 "IDLE":34359738368},
                  "targetBytes":34359738368,"ceilingBytes":42949672960,"sequence":5,"confirmedSequence":4,
-                 "settled":false,"enforcedBy":"torch","connected":true,"ageMillis":250,"refusals":4}]}]}],
+                 "settled":false,"enforcedBy":"torch","connected":true,"ageMillis":250,"refusals":4,
+                 "policy":"growth","explanation":"may grow"}]}]}],
              "rollouts":[{"device":"GPU-1","revision":7,"state":"SETTLED","millis":35,"reason":"2 ranks"}],
              "errors":[]}
             """));
@@ -85,6 +86,7 @@ class StatusJsonTest {
                         "ceilingBytes",
                         "overBudget",
                         "rollout",
+                        "heldBack",
                         "sampleAgeMillis",
                         "sampleState",
                         "lostSamples",

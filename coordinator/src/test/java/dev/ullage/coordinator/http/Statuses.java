@@ -26,7 +26,9 @@ import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
 import java.util.List;
@@ -56,7 +58,7 @@ public final class Statuses {
 
     /** A device that was announced and not heard of since. */
     public static DeviceStatus silentDevice() {
-        return new DeviceStatus(info(), Optional.empty(), Optional.empty(), Optional.empty());
+        return new DeviceStatus(info(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
     }
 
     /** 80 GiB, of which the driver keeps 1; one rank that holds 10 of 32 GiB. */
@@ -91,13 +93,19 @@ public final class Statuses {
                         List.of("one problem"),
                         Optional.of(new SampleQuality(SampleState.STALE, 4)))),
                 Optional.of(ledger(grant(Optional.of(limits())))),
-                Optional.of(RolloutState.SHRINKING));
+                Optional.of(RolloutState.SHRINKING),
+                Optional.of(new Explanation(
+                        List.of(new RankReason(RANK, "growth", "may grow")), Optional.of("the report is too old"))));
     }
 
     /** A rank whose ledger entry is all that is known: its worker has not been heard since it joined. */
     public static DeviceStatus deviceWithASilentRank() {
         return new DeviceStatus(
-                info(), Optional.empty(), Optional.of(ledger(grant(Optional.empty()))), Optional.empty());
+                info(),
+                Optional.empty(),
+                Optional.of(ledger(grant(Optional.empty()))),
+                Optional.empty(),
+                Optional.empty());
     }
 
     private static DeviceInfo info() {

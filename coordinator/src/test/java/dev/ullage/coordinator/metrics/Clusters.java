@@ -65,7 +65,8 @@ final class Clusters {
                         Optional.empty())),
                 Optional.of(new LedgerReport(
                         ledger.wanted(), ledger.inForce(), ledger.overBudget(), grants, ledger.counts())),
-                device.rollout()));
+                device.rollout(),
+                Optional.empty()));
     }
 
     static ClusterStatus onNodes(int nodes) {

@@ -197,8 +197,8 @@ class MetricsPageTest {
                 ledger.grants(),
                 new KeeperCounts(-1, 2, 3, 4, ledger.counts().highestPromised(), 0));
 
-        Page page = Page.of(Statuses.active(
-                new DeviceStatus(device.info(), device.sample(), Optional.of(broken), device.rollout())));
+        Page page = Page.of(Statuses.active(new DeviceStatus(
+                device.info(), device.sample(), Optional.of(broken), device.rollout(), Optional.empty())));
 
         assertThat(page.names())
                 .contains("ullage_device_orders_repeated_total")

@@ -112,7 +112,10 @@ class ClusterViewTest {
         ClusterView view = two.with(report(1, ledger(settled(0, gib(64)))), T0).with(sample(40), T0.plusSeconds(1));
 
         ClusterStatus status = new StatusAssembly(new NodeId("c"), Optional.of(TOKEN), "ACTIVE")
-                .assemble(view, Map.of(DEVICE, RolloutState.SETTLED), List.of(), T0.plusSeconds(3));
+                .assemble(
+                        view,
+                        new StatusAssembly.Plans(Map.of(DEVICE, RolloutState.SETTLED), Map.of(), List.of()),
+                        T0.plusSeconds(3));
 
         assertThat(status.nodes()).hasSize(2);
         assertThat(status.nodes().get(0).ageMillis()).isEqualTo(2_000);

@@ -1,0 +1,40 @@
+package dev.ullage.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.ullage.cli.client.ApiException;
+import dev.ullage.cli.show.JobExplanation;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code ullage explain JOB}. */
+@Command(
+        name = "explain",
+        description =
+                "Says why the ranks of a job have the limits they have: the policy, its numbers, what is held back.",
+        footer = {"", "\"ullage status --json\" has the same in the fields policy, explanation and heldBack."})
+final class ExplainCommand implements Callable<Integer> {
+    private final CliEnvironment environment;
+
+    @Parameters(paramLabel = "JOB", description = "As \"ullage status\" shows it, without the rank.")
+    private String job = "";
+
+    @Mixin
+    private ServerOption server = new ServerOption();
+
+    ExplainCommand(CliEnvironment environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    public Integer call() throws ApiException, CommandFailure {
+        JsonNode status = server.client().status();
+        String text = JobExplanation.render(status, job, environment.terminal())
+                .orElseThrow(() -> new CommandFailure(
+                        ExitCode.FAILED, "no rank of job " + job + "; known: " + JobExplanation.knownJobs(status)));
+        environment.out().print(text);
+        environment.out().flush();
+        return ExitCode.OK.code();
+    }
+}

@@ -1,0 +1,94 @@
+package dev.ullage.cli.show;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.ullage.common.model.MemoryBytes;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/** Why the ranks of one job have the limits they have, from the status document. Pure. */
+public final class JobExplanation {
+    private static final String UNKNOWN = "not known";
+
+    private JobExplanation() {}
+
+    /** @return empty when the status has no rank of the job */
+    public static Optional<String> render(JsonNode status, String job, Terminal terminal) {
+        Map<String, String> labels = DeviceLabels.of(status);
+        StringBuilder text = new StringBuilder();
+        for (JsonNode node : status.path("nodes")) {
+            for (JsonNode device : node.path("devices")) {
+                String place = line(node, "node") + " device " + labels.get(line(device, "uuid"));
+                appendDevice(text, device, job, place, terminal);
+            }
+        }
+        return text.isEmpty() ? Optional.empty() : Optional.of(text.toString());
+    }
+
+    /** The jobs with a rank, for a message. */
+    public static String knownJobs(JsonNode status) {
+        TreeSet<String> jobs = new TreeSet<>();
+        status.path("nodes").forEach(node -> node.path("devices")
+                .forEach(device -> device.path("ranks").forEach(rank -> jobs.add(line(rank, "job")))));
+        return jobs.isEmpty() ? "none" : String.join(", ", jobs);
+    }
+
+    private static void appendDevice(StringBuilder text, JsonNode device, String job, String place, Terminal terminal) {
+        int before = text.length();
+        for (JsonNode rank : device.path("ranks")) {
+            if (rank.path("job").asText().equals(job)) {
+                appendRank(text, rank, place, terminal);
+            }
+        }
+        if (text.length() > before && device.path("heldBack").isTextual()) {
+            text.append("  ")
+                    .append(Style.NOTICE.apply("held back: " + line(device, "heldBack"), terminal))
+                    .append('\n');
+        }
+        if (text.length() > before && device.path("rollout").isTextual()) {
+            text.append("  the plan for this device is ")
+                    .append(line(device, "rollout"))
+                    .append('\n');
+        }
+    }
+
+    private static void appendRank(StringBuilder text, JsonNode rank, String place, Terminal terminal) {
+        String name = line(rank, "job") + "/" + line(rank, "rank");
+        text.append(Style.HEADING.apply(name, terminal))
+                .append(" on ")
+                .append(place)
+                .append("\n  limit ")
+                .append(size(rank, "targetBytes"))
+                .append(", may still believe ")
+                .append(size(rank, "ceilingBytes"))
+                .append(", holds ")
+                .append(size(rank, "usedBytes"))
+                .append(", enforced by ")
+                .append(line(rank, "enforcedBy"))
+                .append("\n  policy ")
+                .append(line(rank, "policy"))
+                .append(": ")
+                .append(line(rank, "explanation"))
+                .append('\n');
+        if (rank.path("refusals").asLong() > 0) {
+            text.append("  its allocator was refused ")
+                    .append(rank.path("refusals").asLong())
+                    .append(" times because of the limit\n");
+        }
+    }
+
+    private static String size(JsonNode node, String field) {
+        JsonNode value = node.path(field);
+        return value.isIntegralNumber()
+                ? MemoryBytes.of(Math.max(0, value.longValue())).toString()
+                : UNKNOWN;
+    }
+
+    /** A server's text fit for a terminal: one line, no control characters. */
+    private static String line(JsonNode node, String field) {
+        JsonNode value = node.path(field);
+        return value.isMissingNode() || value.isNull()
+                ? UNKNOWN
+                : value.asText().replaceAll("\\p{Cntrl}", "?");
+    }
+}

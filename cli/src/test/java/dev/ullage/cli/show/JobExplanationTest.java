@@ -1,0 +1,60 @@
+package dev.ullage.cli.show;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import org.junit.jupiter.api.Test;
+
+class JobExplanationTest {
+    private static final JsonMapper MAPPER = new JsonMapper();
+
+    private static JsonNode status(String device) throws JsonProcessingException {
+        String json = "{'nodes':[{'node':'host-a','devices':[{'uuid':'GPU-1'," + device + "}]}]}";
+        return MAPPER.readTree(json.replace('\'', '"'));
+    }
+
+    @Test
+    void everyRankOfTheJobIsExplainedAndNoOther() throws JsonProcessingException {
+        JsonNode status = status("'heldBack':'the report is too old','rollout':'STALLED','ranks':["
+                + "{'job':'bert','rank':3,'targetBytes':1073741824,'ceilingBytes':2147483648,'usedBytes':null,"
+                + "'enforcedBy':'torch','policy':'growth','explanation':'may grow','refusals':2},"
+                + "{'job':'other','rank':0}]");
+
+        assertThat(JobExplanation.render(status, "bert", Terminal.NONE))
+                .contains(
+                        """
+                        bert/3 on host-a device GPU-1
+                          limit 1.0 GiB, may still believe 2.0 GiB, holds not known, enforced by torch
+                          policy growth: may grow
+                          its allocator was refused 2 times because of the limit
+                          held back: the report is too old
+                          the plan for this device is STALLED
+                        """);
+    }
+
+    @Test
+    void anOlderCoordinatorThatGivesNoReasonIsNoError() throws JsonProcessingException {
+        JsonNode status = status("'ranks':[{'job':'bert','rank':0}]");
+
+        assertThat(JobExplanation.render(status, "bert", Terminal.NONE).orElseThrow())
+                .endsWith("  policy not known: not known\n");
+    }
+
+    @Test
+    void whatAServerSaysCannotDrawOnTheTerminal() throws JsonProcessingException {
+        JsonNode status = status("'ranks':[{'job':'bert','rank':0,'explanation':'\\u001b[2J'}]");
+
+        assertThat(JobExplanation.render(status, "bert", Terminal.NONE).orElseThrow())
+                .doesNotContain("\u001b");
+    }
+
+    @Test
+    void aJobThatNobodyKnowsHasNoExplanation() throws JsonProcessingException {
+        JsonNode status = status("'ranks':[{'job':'bert','rank':0},{'job':'gpt','rank':0}]");
+
+        assertThat(JobExplanation.render(status, "resnet", Terminal.NONE)).isEmpty();
+        assertThat(JobExplanation.knownJobs(status)).isEqualTo("bert, gpt");
+    }
+}

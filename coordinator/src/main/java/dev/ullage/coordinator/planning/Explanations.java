@@ -1,0 +1,42 @@
+package dev.ullage.coordinator.planning;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.protocol.ToOperator.Explanation;
+import dev.ullage.common.protocol.ToOperator.RankReason;
+import dev.ullage.config.PolicySettings;
+import dev.ullage.coordinator.planning.PlanGuard.Rule;
+import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
+import java.util.Collections;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** What planning last came to, for people: carried out or not. */
+public final class Explanations {
+    private Explanations() {}
+
+    /** One for each device that was planned. */
+    public static NavigableMap<DeviceId, Explanation> of(List<PlanOutcome> outcomes, PolicySettings policies) {
+        NavigableMap<DeviceId, Explanation> explanations = new TreeMap<>();
+        outcomes.forEach(outcome -> explanations.put(outcome.device(), of(outcome, policies)));
+        return Collections.unmodifiableNavigableMap(explanations);
+    }
+
+    private static Explanation of(PlanOutcome outcome, PolicySettings policies) {
+        List<RankReason> ranks = outcome.plan().limits().stream()
+                .map(limit -> new RankReason(
+                        limit.instance(),
+                        policies.of(limit.instance().rank().job()).policy().label(),
+                        limit.reason().text()))
+                .toList();
+        return new Explanation(ranks, heldBack(outcome));
+    }
+
+    /** That nothing is to be changed is no plan held back. */
+    private static Optional<String> heldBack(PlanOutcome outcome) {
+        return outcome instanceof Vetoed vetoed && vetoed.veto().rule() != Rule.STABILITY
+                ? Optional.of(vetoed.veto().reason().text())
+                : Optional.empty();
+    }
+}
