@@ -58,7 +58,7 @@ public final class WorkerRuntime implements AutoCloseable {
      *
      * @param lockDir where real devices are locked host-wide
      * @param reserve of a ledger that does not exist yet; an existing one keeps its own
-     * @param onKeeperLost a ledger can no longer be written: stop this process
+     * @param onLost a ledger can no longer be written, or ranks no longer be served: stop this process
      */
     public record Setup(
             NodeId node,
@@ -67,7 +67,7 @@ public final class WorkerRuntime implements AutoCloseable {
             WorkerSettings settings,
             Share reserve,
             Devices devices,
-            Runnable onKeeperLost) {}
+            Runnable onLost) {}
 
     /** The probe, and what is done about the use of devices that cannot measure by themselves. */
     public record Devices(GpuProbe probe, RankSessions.UseListener useListener) {}
@@ -101,7 +101,7 @@ public final class WorkerRuntime implements AutoCloseable {
                 context -> sessions(port, setup, context),
                 ANNOUNCE_EVERY,
                 settings.processCheck(),
-                setup.onKeeperLost());
+                setup.onLost());
         ActorSystem<WorkerHub.Command> system =
                 ActorSystem.create(WorkerHub.create(hub), "ullage-worker", ClusterConfig.localConfig());
         try {
@@ -109,7 +109,8 @@ public final class WorkerRuntime implements AutoCloseable {
                     setup.stateDir().resolve(SOCKET_NAME),
                     new RankDevices(roster::present),
                     device -> roster.memory(device.id()),
-                    event -> system.tell(new WorkerHub.ForSessions(event)));
+                    event -> system.tell(new WorkerHub.ForSessions(event)),
+                    setup.onLost());
             startSampling(setup, clock, system, roster);
             LOG.info(
                     "node={} devices={} socket={} probe=\"{}\" reason=\"worker started\"",

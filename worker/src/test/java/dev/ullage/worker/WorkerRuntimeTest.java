@@ -269,7 +269,7 @@ class WorkerRuntimeTest {
                                 setup.settings(),
                                 setup.reserve(),
                                 new WorkerRuntime.Devices(other, new ChargingListener()),
-                                setup.onKeeperLost()),
+                                setup.onLost()),
                         Clock.systemUTC())
                 .close();
         Files.copy(folder.resolve("t").resolve(otherDevice + ".ledger"), ledger);

@@ -63,12 +63,14 @@ public final class RankPort {
      * @param devices chooses a rank's device
      * @param memory a device's newest totals
      * @param events takes admitted processes to the hub's thread
+     * @param onFailure told when the socket serves no more although nobody closed it
      */
     public RankServer open(
             Path socket,
             RankDevices devices,
             Function<DeviceInfo, Optional<MemoryUse>> memory,
-            Consumer<RankSessions.Event> events)
+            Consumer<RankSessions.Event> events,
+            Runnable onFailure)
             throws IOException {
         RankAdmission admission = new RankAdmission(
                 node,
@@ -78,6 +80,6 @@ public final class RankPort {
                 directory,
                 codec,
                 admitted -> events.accept(new RankSessions.Admit(admitted)));
-        return RankServer.start(socket, admission, clock, maxRanks * CONNECTIONS_PER_RANK);
+        return RankServer.start(socket, admission, clock, maxRanks * CONNECTIONS_PER_RANK, onFailure);
     }
 }

@@ -42,6 +42,7 @@ public final class RankServer implements AutoCloseable {
     private final int maxConnections;
     private final Selector selector;
     private final ServerSocketChannel server;
+    private final Runnable onFailure;
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(LineBuffer.MAX_LINE_BYTES);
     private final CallConnections calls;
@@ -49,13 +50,15 @@ public final class RankServer implements AutoCloseable {
     private Instant nextLookForSilent = Instant.MIN;
     private volatile boolean closed;
 
-    private RankServer(Path path, RankGate gate, Clock clock, int maxConnections, ServerSocketChannel server)
+    private RankServer(
+            Path path, RankGate gate, Clock clock, int maxConnections, ServerSocketChannel server, Runnable onFailure)
             throws IOException {
         this.path = path;
         this.gate = gate;
         this.clock = clock;
         this.maxConnections = maxConnections;
         this.server = server;
+        this.onFailure = onFailure;
         this.selector = Selector.open();
         this.calls = new CallConnections(gate, clock, maxConnections);
         this.thread = new Thread(this::run, "rank-socket");
@@ -65,8 +68,11 @@ public final class RankServer implements AutoCloseable {
     /**
      * Binds the socket and starts serving. The caller holds the lock of the folder, so a socket file that is there is
      * left over and is replaced.
+     *
+     * @param onFailure told when the socket serves no more although nobody closed it
      */
-    static RankServer start(Path path, RankGate gate, Clock clock, int maxConnections) throws IOException {
+    static RankServer start(Path path, RankGate gate, Clock clock, int maxConnections, Runnable onFailure)
+            throws IOException {
         if (path.toString().getBytes(StandardCharsets.UTF_8).length > MAX_SOCKET_PATH_BYTES) {
             throw new IOException("the path of the rank socket is too long for a Unix socket (" + MAX_SOCKET_PATH_BYTES
                     + " bytes at most): " + path + "; use a shorter state folder");
@@ -76,7 +82,7 @@ public final class RankServer implements AutoCloseable {
         server.bind(UnixDomainSocketAddress.of(path));
         Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-rw-rw-"));
         server.configureBlocking(false);
-        RankServer started = new RankServer(path, gate, clock, maxConnections, server);
+        RankServer started = new RankServer(path, gate, clock, maxConnections, server, onFailure);
         server.register(started.selector, SelectionKey.OP_ACCEPT);
         started.thread.start();
         return started;
@@ -100,7 +106,8 @@ public final class RankServer implements AutoCloseable {
                 closeTheSilent();
             }
         } catch (IOException | RuntimeException e) {
-            LOG.error("reason=\"the rank socket failed; ranks keep their limits until the worker is restarted\"", e);
+            LOG.error("reason=\"the rank socket failed; the worker stops, ranks keep their limits\"", e);
+            onFailure.run();
         } finally {
             closeAll();
         }
