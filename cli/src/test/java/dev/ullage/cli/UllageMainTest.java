@@ -18,6 +18,7 @@ import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.config.HttpSettings;
 import dev.ullage.coordinator.http.HttpApi;
 import dev.ullage.coordinator.http.OperatorToken;
+import dev.ullage.coordinator.metrics.MetricsPage;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -294,7 +295,8 @@ class UllageMainTest {
                                     new HttpSettings("127.0.0.1", 0, false),
                                     coordinator(kit),
                                     new NodeId("host-a"),
-                                    token)
+                                    token,
+                                    new MetricsPage(false))
                             .toCompletableFuture()
                             .get(10, TimeUnit.SECONDS)
                             .localAddress()

@@ -28,6 +28,7 @@ import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
+import dev.ullage.common.testing.TestClock;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import java.time.Duration;
@@ -53,7 +54,7 @@ class CoordinatorActorTest {
 
     private final ActorTestKit kit = ActorTestKit.create(ManualTime.config());
     private final ManualTime time = ManualTime.get(kit.system());
-    private final FakeClock clock = new FakeClock(T0);
+    private final TestClock clock = new TestClock(T0);
     private final TestProbe<ToOperator> operator = kit.createTestProbe();
     private final ActorRef<ToCoordinator> coordinator =
             kit.spawn(CoordinatorActor.create(SETTINGS, LimitSettings.defaults(), SELF, () -> "me", clock));

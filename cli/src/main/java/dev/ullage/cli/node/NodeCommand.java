@@ -8,6 +8,7 @@ import dev.ullage.config.SettingsFlag;
 import dev.ullage.config.SettingsLoader;
 import dev.ullage.config.UllageSettings;
 import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -116,8 +117,8 @@ abstract class NodeCommand implements Callable<Integer> {
     private void announce(UllageNode running, UllageSettings settings) {
         PrintWriter out = environment.out();
         boolean ready = running.awaitReady(READY_WITHIN);
-        Duration sinceStart = Duration.ofMillis(System.currentTimeMillis()
-                - java.lang.management.ManagementFactory.getRuntimeMXBean().getStartTime());
+        Duration sinceStart =
+                Duration.ofMillis(ManagementFactory.getRuntimeMXBean().getUptime());
         out.printf(
                 "ullage: node %s is %s (%.1f s)%n",
                 settings.node().nodeName(),

@@ -12,6 +12,7 @@ import dev.ullage.config.UllageSettings;
 import dev.ullage.coordinator.CoordinatorActor;
 import dev.ullage.coordinator.http.HttpApi;
 import dev.ullage.coordinator.http.OperatorToken;
+import dev.ullage.coordinator.metrics.MetricsPage;
 import dev.ullage.worker.CoordinatorLink;
 import dev.ullage.worker.DeviceSource;
 import dev.ullage.worker.WorkerHub;
@@ -77,6 +78,7 @@ public final class UllageNode implements AutoCloseable {
     private final Optional<WorkerRuntime> worker;
     private final Optional<OperatorToken> token;
     private final CompletableFuture<InetSocketAddress> http = new CompletableFuture<>();
+    private final MetricsPage metrics;
     private final ClusterMembership membership;
     private volatile @Nullable ActorRef<ToCoordinator> coordinator;
 
@@ -91,6 +93,7 @@ public final class UllageNode implements AutoCloseable {
         this.clock = clock;
         this.worker = worker;
         this.token = token;
+        this.metrics = new MetricsPage(settings.http().dcgmAliases());
         Set<String> names = new TreeSet<>();
         roles.forEach(role ->
                 names.add(role == Role.COORDINATOR ? ClusterConfig.COORDINATOR_ROLE : ClusterConfig.WORKER_ROLE));
@@ -228,7 +231,7 @@ public final class UllageNode implements AutoCloseable {
                 ClusterSingleton.get(context.getSystem()).init(singleton);
         coordinator = proxy;
         worker.ifPresent(runtime -> context.spawn(link(runtime.hub(), proxy), "link"));
-        token.ifPresent(secret -> HttpApi.start(context.getSystem(), settings.http(), proxy, node, secret)
+        token.ifPresent(secret -> HttpApi.start(context.getSystem(), settings.http(), proxy, node, secret, metrics)
                 .whenComplete(this::onHttp));
         return Behaviors.empty();
     }

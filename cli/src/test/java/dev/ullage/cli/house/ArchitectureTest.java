@@ -41,8 +41,6 @@ final class ArchitectureTest {
             "dev.ullage.cli.demo.DemoClock",
             // The clock itself.
             "dev.ullage.cli.node.SteadyClock",
-            // Settings may name environment variables; the time since the JVM's start is printed.
-            "dev.ullage.cli.node.NodeCommand",
             // A coordinator's uid must differ from every other's, ever.
             "dev.ullage.cli.node.UllageNode");
 

@@ -8,7 +8,15 @@ import java.time.ZoneOffset;
 
 /** A clock that stands still until it is moved. Thread safe. */
 public final class TestClock extends Clock {
-    private volatile Instant now = Instant.parse("2030-01-01T00:00:00Z");
+    private volatile Instant now;
+
+    public TestClock() {
+        this(Instant.parse("2030-01-01T00:00:00Z"));
+    }
+
+    public TestClock(Instant start) {
+        this.now = start;
+    }
 
     public synchronized void advance(Duration by) {
         now = now.plus(by);

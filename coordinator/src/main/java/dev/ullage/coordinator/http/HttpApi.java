@@ -35,6 +35,7 @@ public final class HttpApi {
      * Starts answering.
      *
      * @param coordinator reaches the active coordinator from every node
+     * @param metrics counts over the node's life: it outlives this server when the node joins the cluster anew
      * @return the binding; fails with {@link BindException} when the port is taken, and with
      *     {@link IllegalArgumentException} for an address that other machines reach
      */
@@ -43,14 +44,14 @@ public final class HttpApi {
             HttpSettings settings,
             ActorRef<ToCoordinator> coordinator,
             NodeId self,
-            OperatorToken token) {
+            OperatorToken token,
+            MetricsPage metrics) {
         if (!HttpSettings.isLoopback(settings.host())) {
             return CompletableFuture.failedStage(new IllegalArgumentException("ullage.http.host = " + settings.host()
                     + " is not a loopback address: whoever reaches the API"
                     + " without TLS reads and steers the cluster; TLS and credentials come in a later release"));
         }
-        ApiRoutes routes = new ApiRoutes(
-                system, coordinator, self, token, new MetricsPage(settings.dcgmAliases()), Clock.systemUTC());
+        ApiRoutes routes = new ApiRoutes(system, coordinator, self, token, metrics, Clock.systemUTC());
         return Http.get(system)
                 .newServerAt(settings.host(), settings.port())
                 .adaptSettings(HttpApi::bounded)

@@ -17,6 +17,7 @@ import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.config.HttpSettings;
+import dev.ullage.coordinator.metrics.MetricsPage;
 import java.io.ByteArrayInputStream;
 import java.net.BindException;
 import java.net.InetSocketAddress;
@@ -343,7 +344,13 @@ class HttpApiTest {
             }
             return Behaviors.same();
         }));
-        return HttpApi.start(kit.system(), settings, coordinator, new NodeId("host-a"), token)
+        return HttpApi.start(
+                        kit.system(),
+                        settings,
+                        coordinator,
+                        new NodeId("host-a"),
+                        token,
+                        new MetricsPage(settings.dcgmAliases()))
                 .toCompletableFuture()
                 .get(10, TimeUnit.SECONDS)
                 .localAddress();
