@@ -46,7 +46,7 @@ final class Settlement {
         }
         Shares shares = shares(ledger);
         if (isHeldBack(shares)) {
-            return Optional.empty();
+            return ledger.isOverBudget() ? notYetShrunk(ranks, ledger) : Optional.empty();
         }
         if (!ledger.wanted().equals(ledger.inForce()) || ledger.isOverBudget()) {
             return Optional.of(device.info.id() + " does not have in force what is wanted: " + ledger.wanted());
@@ -76,6 +76,18 @@ final class Settlement {
                 .map(grant -> new RankRequest(grant.instance(), grant.share()))
                 .toList();
         return POLICY.share(new PlanningInput(ledger.device(), ledger.wanted(), requests));
+    }
+
+    /** A device that cannot come within its budget goes as far as it can: to the minimum, or to what a rank holds. */
+    private Optional<String> notYetShrunk(List<SimulatedRank> ranks, DeviceLedger ledger) {
+        MemoryBytes least = world.limits().minimum();
+        return ranks.stream()
+                .flatMap(rank -> ledger.grant(rank.instance).stream())
+                .filter(grant -> grant.targetMax()
+                        .isMoreThan(least.plus(least.times(world.limits().deadBand()))))
+                .map(grant -> "%s is over its budget, and %s was not told to shrink to %s"
+                        .formatted(ledger.device(), grant, least))
+                .findFirst();
     }
 
     /** Too little is left for every rank to have the minimum: there is no plan, and people are told so. */

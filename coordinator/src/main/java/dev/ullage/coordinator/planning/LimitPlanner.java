@@ -1,6 +1,7 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
@@ -74,7 +75,8 @@ public final class LimitPlanner {
         BudgetTerms terms = ledger.wanted().withReserve(reserve);
         DeviceTarget before =
                 situation.onItsWay(device.id()).map(DeviceTarget::of).orElseGet(() -> DeviceTarget.of(ledger));
-        List<PlannedLimit> limits = limits(device, terms, ledger, wishes);
+        List<PlannedLimit> wanted = limits(device, terms, ledger, wishes);
+        List<PlannedLimit> limits = ledger.overBudget() ? notBelowTheMinimum(wanted) : wanted;
         DevicePlan plan =
                 new DevicePlan(device.id(), reserve, limits, PlanChange.describe(before, reserve, limits, terms));
         return judge(new Proposal(
@@ -90,6 +92,20 @@ public final class LimitPlanner {
                 .toList();
         return policy.share(new PlanningInput(device.id(), terms, ranks)).ranks().stream()
                 .map(this::planned)
+                .toList();
+    }
+
+    /**
+     * On a device that is over its budget every rank shrinks as far as it may. Were there no plan because a fair part
+     * is less than the minimum, nobody would shrink, and the device would stay as far over its budget as it is.
+     */
+    private List<PlannedLimit> notBelowTheMinimum(List<PlannedLimit> limits) {
+        return limits.stream()
+                .map(limit -> new PlannedLimit(
+                        limit.instance(),
+                        PhaseLimits.of(phase -> limit.limits().in(phase).max(settings.minimum())),
+                        limit.share(),
+                        limit.reason()))
                 .toList();
     }
 

@@ -200,6 +200,14 @@ class LimitPlannerTest {
     }
 
     @Test
+    void onADeviceOverItsBudgetEveryRankShrinksToTheMinimumWhereItsPartIsLess() {
+        LedgerReport over = ledger(terms(gib(80), gib(79)), settled(0, gib(32)), settled(1, gib(32)));
+        LedgerReport reported = new LedgerReport(over.wanted(), over.inForce(), true, over.grants(), over.counts());
+
+        assertThat(amounts(planned(situation(reported)))).containsExactly("job/0 64.0 MiB", "job/1 64.0 MiB");
+    }
+
+    @Test
     void aDeviceThatIsAsItShouldBeIsLeftAlone() {
         assertThat(vetoed(situation(ledger(settled(0, gib(64))))).rule()).isEqualTo(Rule.STABILITY);
         assertThat(vetoed(situation(ledger())).rule()).isEqualTo(Rule.STABILITY);
