@@ -58,40 +58,23 @@ class BadStartIT {
 
     @Test
     void aPortInUseIsNamed() throws IOException {
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                TestProcess process = ullage(
-                        "up",
-                        "--port",
-                        Integer.toString(taken.getLocalPort()),
-                        "--state",
-                        up(folder.resolve("s")),
-                        "--simulate",
-                        "1xH100-80G")) {
-            assertThat(process.awaitExit(END_WITHIN)).as(process.log()).isEqualTo(8);
-            assertThat(process.log())
-                    .contains(Integer.toString(taken.getLocalPort()))
-                    .contains("--port");
-            assertThat(process.log()).doesNotContain("\tat ");
-        }
+        assertPortInUseIsNamed("--port", "--cluster-port");
     }
 
     @Test
     void aClusterPortInUseIsNamed() throws IOException {
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                TestProcess process = ullage(
-                        "up",
-                        "--port",
-                        "0",
-                        "--cluster-port",
-                        Integer.toString(taken.getLocalPort()),
-                        "--state",
-                        up(folder.resolve("s")),
-                        "--simulate",
-                        "1xH100-80G")) {
-            assertThat(process.awaitExit(END_WITHIN)).as(process.log()).isEqualTo(8);
-            assertThat(process.log())
-                    .contains(Integer.toString(taken.getLocalPort()))
-                    .contains("--cluster-port");
+        assertPortInUseIsNamed("--cluster-port", "--port");
+    }
+
+    private void assertPortInUseIsNamed(String taken, String free) throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = Integer.toString(socket.getLocalPort());
+            String state = up(folder.resolve("s"));
+            try (TestProcess process =
+                    ullage("up", taken, port, free, "0", "--state", state, "--simulate", "1xH100-80G")) {
+                assertThat(process.awaitExit(END_WITHIN)).as(process.log()).isEqualTo(8);
+                assertThat(process.log()).contains(port).contains(taken).doesNotContain("\tat ");
+            }
         }
     }
 

@@ -23,16 +23,12 @@ import dev.ullage.common.protocol.ToOperator.NodeStatus;
 import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import dev.ullage.coordinator.view.KnownRank;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * The status as JSON for people's scripts. Pure. Bytes are whole numbers, the unit is in a field's name; what is not
@@ -153,25 +149,12 @@ public final class StatusJson {
         if (device.ledger().isEmpty() && device.sample().isEmpty()) {
             return Optional.empty();
         }
-        Map<RankInstance, GrantReport> grants = new TreeMap<>();
-        device.ledger()
-                .map(LedgerReport::grants)
-                .orElse(List.of())
-                .forEach(grant -> grants.put(grant.instance(), grant));
-        Map<RankInstance, RankSample> samples = new TreeMap<>();
-        device.sample()
-                .map(SampleStatus::ranks)
-                .orElse(List.of())
-                .forEach(sample -> samples.put(sample.instance(), sample));
-        Set<RankInstance> instances = new TreeSet<>(grants.keySet());
-        instances.addAll(samples.keySet());
         ArrayNode json = NODES.arrayNode();
-        instances.forEach(instance -> {
-            ObjectNode rank = rank(
-                    instance, Optional.ofNullable(grants.get(instance)), Optional.ofNullable(samples.get(instance)));
-            putReason(rank, instance, device.explanation());
+        for (KnownRank known : KnownRank.on(device)) {
+            ObjectNode rank = rank(known.instance(), known.grant(), known.sample());
+            putReason(rank, known.instance(), device.explanation());
             json.add(rank);
-        });
+        }
         return Optional.of(json);
     }
 

@@ -7,17 +7,16 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.RankSample;
-import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
-import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import dev.ullage.coordinator.view.KnownRank;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * The series of one rank on one device. A process id is no label, because it changes with every restart; so while the
@@ -29,35 +28,24 @@ record RankMetrics(RankId rank, Optional<MemoryBytes> ceiling, Optional<GrantRep
             Comparator.comparingLong(RankInstance::startTicks).thenComparingLong(RankInstance::pid);
 
     static List<RankMetrics> of(DeviceStatus device) {
-        Map<RankInstance, GrantReport> grants = new TreeMap<>();
-        device.ledger()
-                .map(LedgerReport::grants)
-                .orElse(List.of())
-                .forEach(grant -> grants.put(grant.instance(), grant));
-        Map<RankInstance, RankSample> samples = new TreeMap<>();
-        device.sample()
-                .map(SampleStatus::ranks)
-                .orElse(List.of())
-                .forEach(sample -> samples.put(sample.instance(), sample));
-        Map<RankId, TreeSet<RankInstance>> processes = new TreeMap<>();
-        grants.keySet().forEach(instance -> add(processes, instance));
-        samples.keySet().forEach(instance -> add(processes, instance));
+        Map<RankId, List<KnownRank>> processes = new TreeMap<>();
+        for (KnownRank known : KnownRank.on(device)) {
+            processes
+                    .computeIfAbsent(known.instance().rank(), rank -> new ArrayList<>())
+                    .add(known);
+        }
         List<RankMetrics> ranks = new ArrayList<>();
-        processes.forEach((rank, instances) -> ranks.add(new RankMetrics(
-                rank,
-                instances.stream()
-                        .flatMap(instance -> Optional.ofNullable(grants.get(instance)).stream())
-                        .map(GrantReport::ceiling)
-                        .reduce(MemoryBytes::plus),
-                Optional.ofNullable(grants.get(instances.last())),
-                Optional.ofNullable(samples.get(instances.last())))));
+        processes.forEach((rank, known) -> ranks.add(of(rank, known)));
         return ranks;
     }
 
-    private static void add(Map<RankId, TreeSet<RankInstance>> processes, RankInstance instance) {
-        processes
-                .computeIfAbsent(instance.rank(), rank -> new TreeSet<>(BY_AGE))
-                .add(instance);
+    private static RankMetrics of(RankId rank, List<KnownRank> processes) {
+        Optional<MemoryBytes> ceiling = processes.stream()
+                .flatMap(known -> known.grant().stream())
+                .map(GrantReport::ceiling)
+                .reduce(MemoryBytes::plus);
+        KnownRank newest = Collections.max(processes, Comparator.comparing(KnownRank::instance, BY_AGE));
+        return new RankMetrics(rank, ceiling, newest.grant(), newest.sample());
     }
 
     /** @param device the labels of its device */

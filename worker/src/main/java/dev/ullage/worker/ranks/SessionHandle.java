@@ -5,7 +5,6 @@ import dev.ullage.common.model.Phase;
 import dev.ullage.common.protocol.RankSample.Activity;
 import dev.ullage.worker.ranks.RankMessage.PhaseEntered;
 import java.time.Instant;
-import java.util.Optional;
 import java.util.OptionalLong;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.jspecify.annotations.Nullable;
@@ -59,10 +58,6 @@ final class SessionHandle {
 
     void publish(Order order) {
         newest = order;
-    }
-
-    Optional<Order> newestOrder() {
-        return Optional.ofNullable(newest);
     }
 
     /** The answer to a phase call: the newest order's limit for it. */
