@@ -404,3 +404,27 @@ PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2, "graphics", 0)
 #endif
 PROCESSES(nvmlDeviceGetComputeRunningProcesses, "compute", 1)
 PROCESSES(nvmlDeviceGetGraphicsRunningProcesses, "graphics", 1)
+
+/* What gpustat and nvitop ask beside the memory. */
+int nvmlDeviceGetIndex(void *device, unsigned int *out) {
+    int index, rc = device_code(device, "nvmlDeviceGetIndex", &index);
+    if (rc) return rc;
+    if (index >= DEVICES) return NOT_SUPPORTED;
+    *out = (unsigned int) index;
+    return SUCCESS;
+}
+
+#define NOT_HERE(function)                                  \
+    int function(void *device) {                            \
+        int unused, rc = device_code(device, #function, &unused); \
+        return rc ? rc : NOT_SUPPORTED;                     \
+    }
+
+NOT_HERE(nvmlDeviceGetDecoderUtilization)
+NOT_HERE(nvmlDeviceGetEncoderUtilization)
+NOT_HERE(nvmlDeviceGetEnforcedPowerLimit)
+NOT_HERE(nvmlDeviceGetFanSpeed)
+NOT_HERE(nvmlDeviceGetPowerUsage)
+NOT_HERE(nvmlDeviceGetProcessUtilization)
+NOT_HERE(nvmlDeviceGetTemperature)
+NOT_HERE(nvmlDeviceGetUtilizationRates)

@@ -14,21 +14,23 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Goal: Ullage's figures are those of NVIDIA's own Python binding. Method: both read the same fake library. Where they
- * differ, the difference is named: the binding's default is version 1 of the memory call, which counts what the driver
- * reserves as used; Ullage's figure is version 2's, and that is the right one (case C05).
+ * Goal: Ullage's figures are those of NVIDIA's own Python binding, and of the tools people have open beside it. Method:
+ * all read the same fake library. Where they differ, the difference is named: the binding's default is version 1 of the
+ * memory call, which counts what the driver reserves as used; Ullage's figure is version 2's, and that is the right one
+ * (case C05).
  */
 class NvidiaMlPyTest {
-    private static final String PACKAGE = "nvidia-ml-py==12.575.51";
+    private static final List<String> PACKAGES = List.of("nvidia-ml-py==12.575.51", "gpustat==1.1.1", "nvitop==1.7.2");
     private static final Path VENV = Path.of("target/nvidia-ml-py").toAbsolutePath();
     private static final Path PYTHON = VENV.resolve("bin/python3");
-    private static final Path SCRIPT = Path.of("src/test/python/read_nvml.py").toAbsolutePath();
+    private static final Path SCRIPTS = Path.of("src/test/python").toAbsolutePath();
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it
@@ -48,23 +50,16 @@ class NvidiaMlPyTest {
     private void requireBinding() throws IOException, InterruptedException {
         Requires.python("ensurepip", "python3", "python3-venv");
         if (!Files.exists(PYTHON)
-                || run(folder, List.of(PYTHON.toString(), "-c", "import pynvml"))
+                || run(folder, List.of(PYTHON.toString(), "-c", "import pynvml, gpustat, nvitop"))
                                 .code()
                         != 0) {
             run(folder, List.of("python3", "-m", "venv", VENV.toString()));
-            Output installed = run(
-                    folder,
-                    List.of(
-                            PYTHON.toString(),
-                            "-m",
-                            "pip",
-                            "install",
-                            "--quiet",
-                            "--disable-pip-version-check",
-                            PACKAGE));
+            List<String> install = new ArrayList<>(
+                    List.of(PYTHON.toString(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"));
+            install.addAll(PACKAGES);
             Requires.that(
-                    installed.code() == 0,
-                    Requires.MACHINE + "the package index with " + PACKAGE + " cannot be reached");
+                    run(folder, install).code() == 0,
+                    Requires.MACHINE + "the package index with " + PACKAGES + " cannot be reached");
         }
     }
 
@@ -93,9 +88,7 @@ class NvidiaMlPyTest {
         requireBinding();
         FakeNvml nvml = host();
         Path libraries = nvml.installAs("libnvidia-ml.so.1");
-        Output read = run(libraries, List.of(PYTHON.toString(), SCRIPT.toString()));
-        assertThat(read.code()).as(read.text()).isZero();
-        JsonNode theirs = new ObjectMapper().readTree(read.text());
+        JsonNode theirs = read(libraries, "read_nvml.py");
 
         try (NvmlProbe probe = NvmlProbe.open(nvml.path())) {
             assertThat(probe.devices()).hasSize(4).hasSize(theirs.size());
@@ -103,6 +96,56 @@ class NvidiaMlPyTest {
                 agrees(probe.devices().get(i), probe, theirs.get(i));
             }
         }
+    }
+
+    private static JsonNode read(Path libraries, String script) throws IOException, InterruptedException {
+        Output read = run(
+                libraries, List.of(PYTHON.toString(), SCRIPTS.resolve(script).toString()));
+        assertThat(read.code()).as(read.text()).isZero();
+        return new ObjectMapper().readTree(read.text());
+    }
+
+    @Test
+    void gpustatAndNvitopShowTheSameMemory() throws Exception {
+        requireBinding();
+        FakeNvml nvml = FakeNvml.compile(folder)
+                .withDevices(2)
+                .with("device.0.memory", "24146608128,541917184,3221225472,20383465472")
+                .with("device.0.compute", "100:1073741824,200:na");
+        JsonNode theirs = read(nvml.installAs("libnvidia-ml.so.1"), "read_tools.py");
+
+        try (NvmlProbe probe = NvmlProbe.open(nvml.path())) {
+            assertThat(probe.devices()).hasSize(2);
+            for (int i = 0; i < 2; i++) {
+                DeviceInfo device = probe.devices().get(i);
+                DeviceReading reading = probe.read(device.id());
+                MemoryUse memory = reading.memory().orElseThrow();
+                JsonNode gpustat = theirs.get("gpustat").get(i);
+                assertThat(device.id().value()).isEqualTo(gpustat.get("uuid").asText());
+                assertThat(memory.total().value() >> 20)
+                        .isEqualTo(gpustat.get("totalMib").asLong());
+                assertThat(memory.used().value() >> 20)
+                        .isEqualTo(gpustat.get("usedMib").asLong());
+                agreesWithNvitop(device, reading, theirs.get("nvitop").get(i));
+            }
+        }
+    }
+
+    private static void agreesWithNvitop(DeviceInfo device, DeviceReading reading, JsonNode nvitop) {
+        MemoryUse memory = reading.memory().orElseThrow();
+        assertThat(device.id().value()).isEqualTo(nvitop.get("uuid").asText());
+        assertThat(memory.total().value()).isEqualTo(nvitop.get("total").asLong());
+        assertThat(memory.reserved().orElseThrow().value())
+                .isEqualTo(nvitop.get("reserved").asLong());
+        assertThat(memory.used().value()).isEqualTo(nvitop.get("used").asLong());
+        assertThat(memory.free().value()).isEqualTo(nvitop.get("free").asLong());
+        List<Long> pids = new ArrayList<>();
+        nvitop.get("processes").forEach(pid -> pids.add(pid.asLong()));
+        assertThat(reading.processes().orElseThrow().stream()
+                        .map(ProcessUse::pid)
+                        .sorted()
+                        .toList())
+                .isEqualTo(pids);
     }
 
     private static void agrees(DeviceInfo device, NvmlProbe probe, JsonNode theirs) {
