@@ -10,11 +10,12 @@ import java.util.function.LongFunction;
 
 /**
  * Where the processes on one device come from, remembered for as long as they stay on it: looking up hundreds of them
- * every round would cost more than reading the device. Each is looked up again now and then, not all in one round. Not
- * thread safe.
+ * every round would cost more than reading the device. Each is looked up again now and then, not all in one round; one
+ * that could not be seen sooner, because its number may be given to a process of this host. Not thread safe.
  */
 final class AncestryCache {
     static final int REFRESH_ROUNDS = 50;
+    static final int LOOK_AGAIN_ROUNDS = 5;
 
     private final LongFunction<Optional<ProcStatus>> find;
     private Map<Long, Ancestry> known = Map.of();
@@ -36,7 +37,11 @@ final class AncestryCache {
 
     private Ancestry of(long pid) {
         Ancestry before = known.get(pid);
-        boolean isDue = pid % REFRESH_ROUNDS == round % REFRESH_ROUNDS;
-        return before == null || isDue || !before.isVisible() ? Ancestry.of(pid, find) : before;
+        return before == null || isDue(before) ? Ancestry.of(pid, find) : before;
+    }
+
+    private boolean isDue(Ancestry before) {
+        int rounds = before.isVisible() ? REFRESH_ROUNDS : LOOK_AGAIN_ROUNDS;
+        return before.pid() % rounds == round % rounds;
     }
 }

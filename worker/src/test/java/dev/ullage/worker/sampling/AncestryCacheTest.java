@@ -1,0 +1,59 @@
+package dev.ullage.worker.sampling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ullage.common.model.DeviceReading;
+import dev.ullage.common.model.DeviceReading.ProcessUse;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** What is looked up, and how often: a file is opened for each. */
+class AncestryCacheTest {
+    private static final int PROCESSES = 64;
+    private static final DeviceReading READING = new DeviceReading(
+            Optional.empty(),
+            Optional.of(LongStream.range(1000, 1000 + PROCESSES)
+                    .mapToObj(pid -> new ProcessUse(pid, Optional.empty()))
+                    .toList()),
+            List.of());
+
+    private final Set<Long> visible = new TreeSet<>();
+    private int lookups;
+    private final AncestryCache cache = new AncestryCache(this::find);
+
+    private Optional<ProcStatus> find(long pid) {
+        lookups++;
+        return visible.contains(pid) ? Optional.of(new ProcStatus(pid, 1, List.of(pid))) : Optional.empty();
+    }
+
+    private int lookupsOf(int rounds) {
+        int before = lookups;
+        for (int i = 0; i < rounds; i++) {
+            cache.of(READING);
+        }
+        return lookups - before;
+    }
+
+    @Test
+    void aKnownProcessIsLookedUpOnceInFiftyRounds() {
+        LongStream.range(1000, 1000 + PROCESSES).forEach(visible::add);
+        assertThat(lookupsOf(1)).isGreaterThanOrEqualTo(PROCESSES);
+        assertThat(lookupsOf(AncestryCache.REFRESH_ROUNDS)).isEqualTo(PROCESSES);
+    }
+
+    @Test
+    void oneThatCannotBeSeenIsLookedUpInEveryFifthRoundAndThenKnown() {
+        assertThat(lookupsOf(1)).isEqualTo(PROCESSES);
+        assertThat(lookupsOf(AncestryCache.LOOK_AGAIN_ROUNDS)).isEqualTo(PROCESSES);
+        visible.add(1003L);
+        for (int i = 0; i < AncestryCache.LOOK_AGAIN_ROUNDS; i++) {
+            cache.of(READING);
+        }
+        assertThat(cache.of(READING).stream().filter(Ancestry::isVisible).map(Ancestry::pid))
+                .containsExactly(1003L);
+    }
+}
