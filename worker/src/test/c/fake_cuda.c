@@ -1,6 +1,8 @@
 /*
- * A libcuda.so.1 without a GPU, as far as Ullage calls it through JCuda. One device, told by the environment:
+ * A libcuda.so.1 without a GPU, as far as Ullage calls it through JCuda. Its devices are those of the fake NVML, told by
+ * the environment:
  *
+ *     FAKE_CUDA_ORDER=<digits>       the NVML index of each device, in CUDA's order; without it, "0"
  *     FAKE_CUDA_INIT=<code>          what cuInit answers, else 0
  *     FAKE_CUDA_INTEGRATED=0|1       whether the device uses the host's memory
  *     FAKE_CUDA_SCRIPT=<file>        a script of the fake NVML: a context adds "device.0.compute=<this process>:<bytes>"
@@ -15,6 +17,11 @@
 
 static const unsigned char uuid[16] = {0, 0, 0, 0, 0x11, 0x11, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0};
 
+static const char *order(void) {
+    const char *text = getenv("FAKE_CUDA_ORDER");
+    return text ? text : "0";
+}
+
 static long setting(const char *name) {
     const char *text = getenv(name);
     return text ? atol(text) : 0;
@@ -26,7 +33,7 @@ int cuInit(unsigned int flags) {
 }
 
 int cuDeviceGetCount(int *count) {
-    *count = 1;
+    *count = (int) strlen(order());
     return 0;
 }
 
@@ -36,8 +43,8 @@ int cuDeviceGet(int *device, int ordinal) {
 }
 
 int cuDeviceGetUuid(void *out, int device) {
-    (void) device;
     memcpy(out, uuid, sizeof uuid);
+    ((unsigned char *) out)[0] = (unsigned char) ((order()[device] - '0') << 4);
     return 0;
 }
 

@@ -107,7 +107,7 @@ public final class WorkerRuntime implements AutoCloseable {
         try {
             RankServer server = port.open(
                     setup.stateDir().resolve(SOCKET_NAME),
-                    new RankDevices(roster::present),
+                    new RankDevices(roster::present, roster.readers()::fastestFirst),
                     device -> roster.memory(device.id()),
                     event -> system.tell(new WorkerHub.ForSessions(event)),
                     setup.onLost());

@@ -1,12 +1,16 @@
 package dev.ullage.worker.probe;
 
 import dev.ullage.common.model.DeviceId;
+import java.util.List;
 import java.util.Optional;
 
 /** What only CUDA knows about a device. Asked only where NVML cannot say, because it is costly to load. */
 interface CudaFacts {
     /** Whether the device uses the host's memory; empty when CUDA cannot be asked. */
     Optional<Boolean> isIntegrated(DeviceId device);
+
+    /** The devices as CUDA numbers them in this process; empty when CUDA cannot be asked. */
+    List<DeviceId> numbered();
 
     /** One line: what answers, or why nothing does. */
     String description();
@@ -17,6 +21,11 @@ interface CudaFacts {
             @Override
             public Optional<Boolean> isIntegrated(DeviceId device) {
                 return Optional.empty();
+            }
+
+            @Override
+            public List<DeviceId> numbered() {
+                return List.of();
             }
 
             @Override

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
@@ -32,16 +33,13 @@ public final class DeviceResolver {
 
     private DeviceResolver() {}
 
-    public static DeviceResolution resolve(DeviceRequest request, List<DeviceInfo> devices) {
-        return resolve(request, devices, Optional.empty());
-    }
-
     /**
      * @param devices the worker's
-     * @param fastestFirst the order in which CUDA numbers them unless it is told otherwise, where CUDA was asked
+     * @param fastestFirst the order in which CUDA numbers them unless it is told otherwise, where it can be had; asked
+     *     only when a number cannot be told without
      */
-    static DeviceResolution resolve(
-            DeviceRequest request, List<DeviceInfo> devices, Optional<List<DeviceId>> fastestFirst) {
+    public static DeviceResolution resolve(
+            DeviceRequest request, List<DeviceInfo> devices, Supplier<Optional<List<DeviceId>>> fastestFirst) {
         ContainerDevices container = ContainerDevices.of(request.containerDevices(), devices);
         DeviceResolution resolution = container.isRestricted()
                 ? onHost(inContainer(request, container, fastestFirst), devices)
@@ -58,7 +56,7 @@ public final class DeviceResolver {
 
     /** A container's only device is its number 0, also when it is an instance, which has no number elsewhere. */
     private static DeviceResolution inContainer(
-            DeviceRequest request, ContainerDevices container, Optional<List<DeviceId>> fastestFirst) {
+            DeviceRequest request, ContainerDevices container, Supplier<Optional<List<DeviceId>>> fastestFirst) {
         List<DeviceInfo> inside = container.renumbered();
         boolean wantsTheOnlyOne = request.device().isEmpty()
                 && request.visibleDevices()
@@ -98,7 +96,7 @@ public final class DeviceResolver {
     }
 
     private static DeviceResolution onHost(
-            DeviceRequest request, List<DeviceInfo> devices, Optional<List<DeviceId>> fastestFirst) {
+            DeviceRequest request, List<DeviceInfo> devices, Supplier<Optional<List<DeviceId>>> fastestFirst) {
         Ordinals ordinals = Ordinals.of(devices, request.deviceOrder(), fastestFirst);
         Optional<VisibleDevices> visible = request.visibleDevices().map(list -> VisibleDevices.parse(list, ordinals));
         if (request.device().isPresent()) {

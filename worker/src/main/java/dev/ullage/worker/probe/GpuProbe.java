@@ -4,6 +4,7 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The devices of this host and what their memory holds.
@@ -32,6 +33,14 @@ public interface GpuProbe extends AutoCloseable {
 
     /** The devices that exist but are not in {@link #devices()}, and what is not known about those that are. */
     List<DeviceProblem> problems();
+
+    /**
+     * The order in which CUDA numbers the devices for a process that does not set {@code CUDA_DEVICE_ORDER}; empty when
+     * that cannot be told. Asks CUDA, which is costly the first time, so only for who cannot do without.
+     */
+    default Optional<List<DeviceId>> fastestFirst() {
+        return Optional.empty();
+    }
 
     /** The memory of one device now. For an id that is not in {@link #devices()} the reading is empty and says so. */
     DeviceReading read(DeviceId id);

@@ -2,9 +2,10 @@ package dev.ullage.worker.probe;
 
 import dev.ullage.common.model.DeviceId;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdevice_attribute;
 import jcuda.driver.CUresult;
@@ -21,7 +22,9 @@ final class JCudaFacts implements CudaFacts {
 
     private volatile Optional<Loaded> loaded = Optional.empty();
 
-    /** CUDA's devices by UUID; none when it could not be loaded, and then {@code description} says why. */
+    /**
+     * CUDA's devices by UUID, in its order; none when it could not be loaded, and then {@code description} says why.
+     */
     private record Loaded(Map<DeviceId, CUdevice> devices, String description) {}
 
     @Override
@@ -36,6 +39,11 @@ final class JCudaFacts implements CudaFacts {
 
     Optional<CUdevice> device(DeviceId device) {
         return Optional.ofNullable(loadedNow().devices().get(device));
+    }
+
+    @Override
+    public List<DeviceId> numbered() {
+        return List.copyOf(loadedNow().devices().keySet());
     }
 
     @Override
@@ -70,7 +78,7 @@ final class JCudaFacts implements CudaFacts {
     private static Loaded list() {
         int[] count = new int[1];
         int result = JCudaDriver.cuDeviceGetCount(count);
-        Map<DeviceId, CUdevice> devices = new TreeMap<>();
+        Map<DeviceId, CUdevice> devices = new LinkedHashMap<>();
         for (int ordinal = 0; result == CUresult.CUDA_SUCCESS && ordinal < count[0]; ordinal++) {
             CUdevice device = new CUdevice();
             CUuuid uuid = new CUuuid();

@@ -2,6 +2,7 @@ package dev.ullage.worker.probe;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +30,7 @@ public final class NvmlProbe implements GpuProbe {
     private final NvmlReader reader;
     private final NvmlScan scan;
     private final NvmlXids xids;
+    private final CudaFacts cuda;
     private final Map<DeviceId, Integer> lastIndex = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile NvmlDevices found = NvmlDevices.NONE;
@@ -39,6 +41,7 @@ public final class NvmlProbe implements GpuProbe {
         this.reader = new NvmlReader(calls, host.memory());
         this.scan = new NvmlScan(calls, reader, host);
         this.xids = new NvmlXids(calls);
+        this.cuda = host.cuda();
     }
 
     /**
@@ -95,6 +98,16 @@ public final class NvmlProbe implements GpuProbe {
     @Override
     public List<DeviceProblem> problems() {
         return found.problems();
+    }
+
+    /** Empty, too, where CUDA does not list each device: this process may be shown fewer than there are. */
+    @Override
+    public Optional<List<DeviceId>> fastestFirst() {
+        List<DeviceId> order = cuda.numbered();
+        boolean isWhole = found.devices().stream()
+                .filter(device -> device.kind() != DeviceKind.MIG)
+                .allMatch(device -> order.contains(device.id()));
+        return isWhole ? Optional.of(order) : Optional.empty();
     }
 
     @Override

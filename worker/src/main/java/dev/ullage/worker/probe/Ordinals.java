@@ -6,6 +6,7 @@ import dev.ullage.common.model.DeviceKind;
 import dev.ullage.worker.probe.DeviceNames.Match;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -29,9 +30,11 @@ record Ordinals(List<DeviceInfo> devices, Optional<List<DeviceId>> order, String
 
     /**
      * @param deviceOrder the process's {@code CUDA_DEVICE_ORDER}
-     * @param fastestFirst the order in which CUDA numbers devices unless it is told otherwise, where CUDA was asked
+     * @param fastestFirst the order in which CUDA numbers devices unless it is told otherwise, where it can be had;
+     *     asked only for unequal devices
      */
-    static Ordinals of(List<DeviceInfo> devices, Optional<String> deviceOrder, Optional<List<DeviceId>> fastestFirst) {
+    static Ordinals of(
+            List<DeviceInfo> devices, Optional<String> deviceOrder, Supplier<Optional<List<DeviceId>>> fastestFirst) {
         List<String> names = devices.stream()
                 .filter(device -> device.kind() != DeviceKind.MIG && device.kind() != DeviceKind.SIMULATED)
                 .map(DeviceInfo::name)
@@ -40,8 +43,9 @@ record Ordinals(List<DeviceInfo> devices, Optional<List<DeviceId>> order, String
         if (names.size() <= 1 || deviceOrder.equals(Optional.of(AS_THE_DRIVER))) {
             return byIndex(devices);
         }
-        if (fastestFirst.isPresent()) {
-            return new Ordinals(devices, fastestFirst, "");
+        Optional<List<DeviceId>> order = fastestFirst.get();
+        if (order.isPresent()) {
+            return new Ordinals(devices, order, "");
         }
         String shown = names.stream().limit(MAX_NAMES).collect(Collectors.joining(", "));
         return new Ordinals(

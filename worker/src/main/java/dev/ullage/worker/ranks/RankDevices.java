@@ -1,5 +1,6 @@
 package dev.ullage.worker.ranks;
 
+import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.worker.probe.DeviceRequest;
 import dev.ullage.worker.probe.DeviceResolution;
@@ -8,6 +9,7 @@ import dev.ullage.worker.probe.DeviceResolution.Resolved;
 import dev.ullage.worker.probe.DeviceResolver;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,10 +19,16 @@ public final class RankDevices {
     private static final Logger LOG = LoggerFactory.getLogger(RankDevices.class);
 
     private final Supplier<List<DeviceInfo>> devices;
+    private final Supplier<Optional<List<DeviceId>>> fastestFirst;
 
-    /** @param devices those there are now, asked for each rank; from any thread */
-    public RankDevices(Supplier<List<DeviceInfo>> devices) {
+    /**
+     * @param devices those there are now, asked for each rank; from any thread
+     * @param fastestFirst the order in which CUDA numbers them, where it can be had; asked only when a rank names one
+     *     of unequal devices by a number
+     */
+    public RankDevices(Supplier<List<DeviceInfo>> devices, Supplier<Optional<List<DeviceId>>> fastestFirst) {
         this.devices = devices;
+        this.fastestFirst = fastestFirst;
     }
 
     DeviceInfo choose(RankMessage.Hello hello) throws BadMessageException {
@@ -30,7 +38,7 @@ public final class RankDevices {
                 hello.wish().device(),
                 hello.wish().deviceOrder(),
                 hello.wish().containerDevices());
-        DeviceResolution resolution = DeviceResolver.resolve(request, devices.get());
+        DeviceResolution resolution = DeviceResolver.resolve(request, devices.get(), fastestFirst);
         resolution.warnings().forEach(warning -> LOG.warn("rank={} reason=\"{}\"", hello.rank(), warning));
         if (resolution instanceof Resolved resolved) {
             return resolved.device();

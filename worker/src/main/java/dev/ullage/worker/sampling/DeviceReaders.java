@@ -26,11 +26,14 @@ import java.util.function.Supplier;
  */
 public final class DeviceReaders implements AutoCloseable {
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(2);
+    private static final Duration ORDER_WITHIN = Duration.ofSeconds(10);
 
     private final GpuProbe probe;
     private final Path proc;
     private final Map<DeviceId, Reader> readers = new ConcurrentHashMap<>();
     private final SingleCall scan = new SingleCall("probe-scan");
+    private final SingleCall order = new SingleCall("probe-order");
+    private final CompletableFuture<Optional<List<DeviceId>>> numbered = new CompletableFuture<>();
 
     /** @param proc where processes are looked up */
     public DeviceReaders(GpuProbe probe, Path proc) {
@@ -80,6 +83,22 @@ public final class DeviceReaders implements AutoCloseable {
         }
     }
 
+    /**
+     * The order in which CUDA numbers the devices, asked once; empty when it cannot be told, also for now when CUDA
+     * takes longer than a rank is to wait.
+     */
+    public Optional<List<DeviceId>> fastestFirst() {
+        order.begin(probe::fastestFirst, numbered::complete);
+        try {
+            return numbered.get(ORDER_WITHIN.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException | ExecutionException e) {
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        }
+    }
+
     private static DeviceReading silent(String problem) {
         return new DeviceReading(Optional.empty(), Optional.empty(), List.of(problem + "; memory is unknown"));
     }
@@ -103,6 +122,7 @@ public final class DeviceReaders implements AutoCloseable {
         }
         call.end();
         scan.end();
+        order.end();
         readers.values().forEach(reader -> reader.call().end());
     }
 }

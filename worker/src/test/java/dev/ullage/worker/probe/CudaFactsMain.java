@@ -16,6 +16,13 @@ public final class CudaFactsMain {
             System.out.println("kind=" + probe.devices().get(0).kind());
             System.out.println("problems=" + probe.problems());
             System.out.println("loaded=" + cuda.isLoaded());
+            System.out.println("order="
+                    + probe.fastestFirst()
+                            .map(order -> order.stream()
+                                    .map(id -> id.value().substring(0, 5))
+                                    .toList()
+                                    .toString())
+                            .orElse("?"));
             if (Boolean.parseBoolean(args[1])) {
                 ContextOverhead overhead = ContextOverhead.measure(probe, first);
                 System.out.println(

@@ -45,7 +45,7 @@ class DeviceCasesTest {
                             Optional.ofNullable(order),
                             Optional.ofNullable(container)),
                     devices,
-                    fastestFirst);
+                    () -> fastestFirst);
         }
 
         DeviceResolution on(List<DeviceInfo> devices) {

@@ -125,14 +125,14 @@ class DeviceResolverTest {
         DeviceRequest one = new DeviceRequest(Optional.of("2"), OptionalInt.empty(), Optional.empty());
         DeviceRequest two = new DeviceRequest(Optional.of("2,3"), OptionalInt.empty(), Optional.empty());
 
-        assertThat(DeviceResolver.resolve(one, FOUR))
+        assertThat(DeviceResolver.resolve(one, FOUR, Optional::empty))
                 .isInstanceOfSatisfying(
                         DeviceResolution.Resolved.class,
                         resolved -> assertThat(resolved.device().index()).isEqualTo(2));
-        assertThat(DeviceResolver.resolve(bare, FOUR))
+        assertThat(DeviceResolver.resolve(bare, FOUR, Optional::empty))
                 .isInstanceOfSatisfying(DeviceResolution.Refused.class, refused -> assertThat(refused.reason())
                         .startsWith("a rank whose local rank is not known: this worker has 4 devices"));
-        assertThat(DeviceResolver.resolve(two, FOUR)).isInstanceOf(DeviceResolution.Refused.class);
+        assertThat(DeviceResolver.resolve(two, FOUR, Optional::empty)).isInstanceOf(DeviceResolution.Refused.class);
     }
 
     @Test
@@ -147,7 +147,8 @@ class DeviceResolverTest {
         return DeviceResolver.resolve(
                 new DeviceRequest(
                         Optional.ofNullable(visibleDevices), OptionalInt.of(localRank), Optional.ofNullable(device)),
-                devices);
+                devices,
+                Optional::empty);
     }
 
     private static int index(DeviceResolution resolution) {

@@ -104,6 +104,18 @@ class JCudaFactsTest {
     }
 
     @Test
+    void cudaSaysHowItNumbersUnequalDevices() throws Exception {
+        FakeNvml nvml = FakeNvml.compile(folder).withDevices(3).with("device.1.name", "NVIDIA H100");
+        String cuda = libcuda().toString();
+
+        assertThat(run(Map.of("LD_LIBRARY_PATH", cuda, "FAKE_CUDA_ORDER", "102"), java(nvml, false)))
+                .contains("order=[GPU-1, GPU-0, GPU-2]");
+        // A list that lacks one of the driver's devices is of another machine, or of a part of this one.
+        assertThat(run(Map.of("LD_LIBRARY_PATH", cuda, "FAKE_CUDA_ORDER", "10"), java(nvml, false)))
+                .contains("order=?");
+    }
+
+    @Test
     void aContextCostsWhatThisProcessUsesWithOne() throws Exception {
         FakeNvml nvml = FakeNvml.compile(folder).withDevices(1);
         Map<String, String> environment = Map.of(

@@ -37,6 +37,11 @@ class UnifiedMemoryTest {
             }
 
             @Override
+            public List<DeviceId> numbered() {
+                return List.of();
+            }
+
+            @Override
             public String description() {
                 return "no CUDA in this test";
             }

@@ -73,7 +73,11 @@ final class RankHarness implements AutoCloseable {
         MemoryUse memory =
                 new MemoryUse(Fixtures.gib(100), Optional.of(MemoryBytes.ZERO), MemoryBytes.ZERO, Fixtures.gib(100));
         return port.open(
-                socket, new RankDevices(() -> List.of(FIRST, SECOND)), device -> Optional.of(memory), this::on, () -> {
+                socket,
+                new RankDevices(() -> List.of(FIRST, SECOND), Optional::empty),
+                device -> Optional.of(memory),
+                this::on,
+                () -> {
                     throw new AssertionError("the rank socket failed");
                 });
     }
