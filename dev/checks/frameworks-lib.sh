@@ -6,7 +6,8 @@ FRAMEWORKS_LOG="$ROOT/target/frameworks-venv.log"
 FRAMEWORKS_RESULTS="$ROOT/target/python-frameworks-tests.json"
 
 # What pip says when it reached no package index, whatever the reason.
-NO_INDEX='NewConnectionError|NameResolutionError|ConnectTimeoutError|ReadTimeoutError|ProxyError|SSLError|Network is unreachable'
+NO_INDEX='NewConnectionError|NameResolutionError|ConnectTimeoutError|ReadTimeoutError|ProxyError'
+NO_INDEX="$NO_INDEX|Network is unreachable"
 
 # Runs the tests, or records why they are skipped.
 run_framework_tests() {
@@ -31,7 +32,8 @@ framework_obstacle() {
         echo "machine: the pinned frameworks need Python 3.11 or later, $python is older"
         return 0
     fi
-    if cmp -s "$FRAMEWORKS_PINS" "$FRAMEWORKS_VENV/complete" && "$FRAMEWORKS_VENV/bin/python" -c '' 2>/dev/null; then
+    if cmp -s "$FRAMEWORKS_PINS" "$FRAMEWORKS_VENV/complete" &&
+        "$FRAMEWORKS_VENV/bin/python" -c '' 2>/dev/null; then
         return 1
     fi
     echo "installing TensorFlow, Keras and JAX into target/frameworks-venv (about 300 MB, once) ..." >&2

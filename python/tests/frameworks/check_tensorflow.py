@@ -1,7 +1,7 @@
 """``ullage.tensorflow`` with the real TensorFlow: its own checks, and what its runtime is started with.
 
-There is no GPU here, so the programs put GPUs into TensorFlow's list (``programs/common.py``): whether a GPU's allocator
-then keeps to the limit is for a machine with one.
+There is no GPU here, so the programs put GPUs into TensorFlow's list (``programs/common.py``). Whether a GPU's
+allocator then keeps to the limit is for a machine with one.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What the programs share: JSON lines out, a line in to go on, GPUs that TensorFlow is told of and that do not exist."""
+"""What the programs share: JSON lines out, a line in to go on, GPUs for TensorFlow that do not exist."""
 
 import json
 import os

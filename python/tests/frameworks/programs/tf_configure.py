@@ -1,5 +1,7 @@
-"""Runs ``ullage.tensorflow.configure`` as often as it is told to, each time in a fresh fork, so that TensorFlow is
-imported once only. A line in (JSON) says what is to be done; the fork says what came of it, and then {"ended": code}."""
+"""Runs ``ullage.tensorflow.configure`` as often as it is told to, each time in a fresh fork: one import for all.
+
+A line in (JSON) says what is to be done; the fork says what came of it, and its parent {"ended": code}.
+"""
 
 import json
 import os
