@@ -44,8 +44,10 @@ framework_obstacle() {
         echo "$python cannot make virtual environments (Debian: python3-venv)"
         return 0
     fi
+    # All pins are in the file, so nothing is to be worked out; what is imported is compiled then.
     if "$FRAMEWORKS_VENV/bin/python" -m pip install --disable-pip-version-check --no-input --retries 1 --timeout 20 \
-        --only-binary :all: --no-deps --no-compile --progress-bar off -r "$FRAMEWORKS_PINS" >>"$FRAMEWORKS_LOG" 2>&1; then
+        --only-binary :all: --no-deps --no-compile --progress-bar off -r "$FRAMEWORKS_PINS" \
+        >>"$FRAMEWORKS_LOG" 2>&1; then
         cp "$FRAMEWORKS_PINS" "$FRAMEWORKS_VENV/complete"
         return 1
     fi

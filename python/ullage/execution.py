@@ -76,7 +76,7 @@ def _describe(rank: Rank, options: ExecOptions, environ: MutableMapping[str, str
     rank.flush(1.0)
     in_force = rank.leave(bye=False)
     environ["ULLAGE_SOCKET"] = os.path.abspath(rank.socket_path)
-    for variable in ("ULLAGE_LIMIT_BYTES", IN_FORCE_VARIABLE):
+    for variable in ("ULLAGE_LIMIT_BYTES", ALLOCATOR_VARIABLE, IN_FORCE_VARIABLE):
         environ.pop(variable, None)
     if rank.info is not None:
         environ["ULLAGE_JOB"] = rank.info.job
@@ -97,7 +97,6 @@ def _describe(rank: Rank, options: ExecOptions, environ: MutableMapping[str, str
 def _prepare(framework: Optional[str], limit_bytes: int, device: Optional[Device],
              environ: MutableMapping[str, str]) -> None:
     """Sets what ``--framework`` asks for; raises UllageError when the limit leaves that framework nothing."""
-    environ.pop(ALLOCATOR_VARIABLE, None)
     if framework == "tensorflow":
         environ[ALLOCATOR_VARIABLE] = str(allocator_bytes(limit_bytes, DEFAULT_OVERHEAD_BYTES) // MIB)
         if environ.pop("TF_FORCE_GPU_ALLOW_GROWTH", None) is not None:

@@ -41,7 +41,8 @@ class UllageCallback(keras.callbacks.Callback):
     process that starts after them on, ``ratio`` of the rank's limit is TensorFlow's, which is shown as ``env``.
 
     ``checkpoint``: a folder, seen by all ranks; written by rank 0 after each epoch through Keras's BackupAndRestore
-    and deleted when the training has ended, restored by every rank. ``memory`` says what was configured.
+    and deleted when the training has ended, restored by every rank. ``memory`` says what was configured,
+    ``needs_restart`` whether the training stopped in order to be started again.
     """
 
     def __init__(self, rank: Optional[Rank] = None, *, warmup_epochs: int = 0, ratio: Ratio = 1,
@@ -58,14 +59,14 @@ class UllageCallback(keras.callbacks.Callback):
         self.needs_restart = False
         self.epochs_done = epochs_done(checkpoint)
         self._warmup_epochs = warmup_epochs
-        self._restart = restart_after_warmup
+        self._stops_after_warmup = restart_after_warmup
         self._checkpoint = checkpoint
         self._rank = the_rank(rank, f"tensorflow {tf.__version__}")
         self._is_first = self._rank.info is None or self._rank.info.rank == 0
         self._steps_of_epoch = 0
         self._outer = IDLE
-        warm = self.epochs_done < warmup_epochs
-        self.memory: Memory = configure(self._rank, limit=not warm, growth=warm, ratio=ratio,
+        self._is_warm = self.epochs_done < warmup_epochs
+        self.memory: Memory = configure(self._rank, limit=not self._is_warm, growth=self._is_warm, ratio=ratio,
                                         overhead_bytes=overhead_bytes, timeout=timeout)
         self._backup = None
         if checkpoint is not None:
@@ -139,21 +140,18 @@ class UllageCallback(keras.callbacks.Callback):
                 self._backup.on_epoch_end(epoch, logs)
                 self._write_progress()
         self._rank.enter_phase(IDLE)
-        if 0 < self._warmup_epochs <= self.epochs_done and self.memory.mode == "growth" and not self.needs_restart:
+        if self._is_warm and self.memory.mode == "growth" and self.epochs_done >= self._warmup_epochs:
+            self._is_warm = False
             self._end_warmup()
 
     def on_train_end(self, logs: Optional[Dict[str, Any]] = None) -> None:
         """Deletes the checkpoint of a training that is done; one that is to be restarted needs it."""
         if self._backup is not None and self._is_first:
-            self._backup.delete_checkpoint = not self._stops_for_restart
+            self._backup.delete_checkpoint = not self.needs_restart
             self._backup.on_train_end(logs)
         self._rank.enter_phase(IDLE)
 
     # -------------------------------------------------------------------------------------------------------------
-
-    @property
-    def _stops_for_restart(self) -> bool:
-        return self.needs_restart and self._restart
 
     def _end_warmup(self) -> None:
         applier = self._rank.applier
@@ -161,7 +159,7 @@ class UllageCallback(keras.callbacks.Callback):
             applier.needs_restart(WARMUP_OVER)
             self._rank.use(applier)
         LOG.warning("ullage: %s: needs restart, after %d epochs", WARMUP_OVER, self.epochs_done)
-        if self._restart and not self._is_last_epoch():
+        if self._stops_after_warmup and not self._is_last_epoch():
             self.needs_restart = True
             self.model.stop_training = True
 

@@ -97,6 +97,21 @@ class Phases(FrameworkTest):
             self.assertEqual([], worker.heard("usage"), "TensorFlow tells nothing of a CPU")
 
 
+    def test_without_a_restart_it_trains_on_and_says_what_it_needs(self):
+        arguments = json.dumps({"warmup_epochs": 2, "ratio": 0.5})
+        with FakeWorker(sequence=1, limits=uniform(8 * GIB)) as worker:
+            program = self.start("train_keras.py", worker.path, "-", "1", arguments)
+            while "losses" not in (said := program.hear()):
+                pass
+            self.assertEqual((list(range(6)), False), (said["epochs"], said["needs_restart"]))
+            program.go_on()
+            code, log = program.end()
+            self.assertEqual((0, 1), (code, log.count("needs restart, after 2 epochs")))
+            confirm = worker.heard("confirm")[-1]
+            self.assertEqual(("advisory", 8 * GIB, 4 * GIB),
+                             (confirm["enforcedBy"], confirm["limitBytes"], confirm["needsRestart"]["limitBytes"]))
+
+
 class Arguments(FrameworkTest):
     def test_every_bad_argument_is_named(self):
         import ullage.keras

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.fake_worker import FakeWorker, uniform
 from tests.frameworks.support import GIB, MIB, FrameworkTest, Program
 
-#: From https://github.com/tensorflow/tensorflow/issues/38367: growth and a limit exclude each other.
+#: Adapted from https://github.com/tensorflow/tensorflow/issues/38367: growth and a limit exclude each other.
 CASES = {json.dumps(case["request"], sort_keys=True): case["request"] for case in
          json.loads((Path(__file__).parent / "tf-cases.json").read_text(encoding="utf-8"))}
 
