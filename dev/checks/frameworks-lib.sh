@@ -36,7 +36,7 @@ framework_obstacle() {
         "$FRAMEWORKS_VENV/bin/python" -c '' 2>/dev/null; then
         return 1
     fi
-    echo "installing TensorFlow, Keras and JAX into target/frameworks-venv (about 300 MB to fetch, 2 GB on disk, once) ..." >&2
+    echo "installing TensorFlow, Keras and JAX (about 300 MB to fetch, 2 GB in target/frameworks-venv, once) ..." >&2
     rm -rf "$FRAMEWORKS_VENV"
     mkdir -p "$ROOT/target"
     if ! "$python" -m venv "$FRAMEWORKS_VENV" >"$FRAMEWORKS_LOG" 2>&1; then
