@@ -4,8 +4,9 @@
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 . "$ROOT/dev/checks/lib.sh"
+. "$ROOT/dev/checks/frameworks-lib.sh"
 
-begin check "format, compile, unit, cluster, simulate, python, repro"
+begin check "format, compile, unit, cluster, simulate, python, frameworks, repro"
 require_build_tools
 lock_build
 forget_results
@@ -24,6 +25,8 @@ echo "== simulate: the protocol under seeds"
 "$ROOT/dev/checks/simulate.sh" || failed="$failed simulate"
 echo "== python: tests of the rank client"
 run_python_tests || failed="$failed python"
+echo "== frameworks: the rank client with TensorFlow, Keras and JAX"
+run_framework_tests || failed="$failed frameworks"
 if [ -z "$failed" ]; then
     "$ROOT/dev/checks/repro.sh" || failed="$failed repro"
 else

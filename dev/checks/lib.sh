@@ -186,7 +186,7 @@ share_class_data() {
 # The results of earlier runs, so that a summary counts this run only.
 forget_results() {
     rm -rf "$ROOT"/*/target/surefire-reports "$ROOT"/*/target/failsafe-reports
-    rm -f "$SKIP_FILE" "$ROOT/target/python-tests.json"
+    rm -f "$SKIP_FILE" "$ROOT/target/python-tests.json" "$ROOT/target/python-frameworks-tests.json"
 }
 
 # PYTHON if set; else the python3 on the PATH, or the system's where only that one has torch.

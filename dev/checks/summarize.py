@@ -66,9 +66,10 @@ def main(root):
     for folder in ("surefire-reports", "failsafe-reports"):
         for path in sorted(glob.glob(os.path.join(root, "*", "target", folder, "TEST-*.xml"))):
             totals.read_junit(path)
-    python_results = os.path.join(root, "target", "python-tests.json")
-    if os.path.exists(python_results):
-        totals.read_python(python_results)
+    for name in ("python-tests.json", "python-frameworks-tests.json"):
+        python_results = os.path.join(root, "target", name)
+        if os.path.exists(python_results):
+            totals.read_python(python_results)
     reasons = sorted(set(totals.skipped.values()) | set(recorded_reasons(os.path.join(root, "target", "skipped.txt"))))
 
     for test, reason in sorted(totals.skipped.items()):

@@ -27,6 +27,10 @@ environment of CMD:
   ULLAGE_LIMIT_BYTES                         the limit granted, the highest of any phase
   XLA_CLIENT_MEM_FRACTION                    on a real device, unless set already
   PYTORCH_ALLOC_CONF                         on a real device, when CMD's torch is 2.10 or later
+  XLA_CLIENT_MEM_FRACTION, XLA_PYTHON_CLIENT_PREALLOCATE
+                                             with --framework jax: less an overhead for what is beside JAX's allocator
+  ULLAGE_ALLOCATOR_MIB                       with --framework tensorflow: what to give a logical device, MiB, with the
+                                             same overhead left out; TensorFlow itself reads no such variable
 
 exit codes: CMD's own; 2 usage; 75 --require and no worker or no limit in time; 126 CMD cannot be executed;
 127 CMD not found"""
@@ -42,7 +46,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
         options.parser.error("CMD is missing: ullage exec [options] -- CMD...")
-    return run(ExecOptions(command, options.require, options.timeout, options.job, options.device, options.socket))
+    return run(ExecOptions(command, options.require, options.timeout, options.job, options.device, options.socket,
+                           options.framework))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -57,6 +62,8 @@ def _parser() -> argparse.ArgumentParser:
                          help="how long to wait for the worker, and then for the limit; default 30")
     execute.add_argument("--job", help="job id, instead of the launcher's")
     execute.add_argument("--device", help="device: UUID, unique prefix of one, or index")
+    execute.add_argument("--framework", choices=("tensorflow", "jax"),
+                         help="what CMD trains with: a framework that takes its limit at its start only")
     execute.add_argument("--socket", metavar="PATH", help="the worker's socket, instead of ULLAGE_SOCKET")
     execute.add_argument("command", nargs=argparse.REMAINDER, metavar="CMD")
     execute.set_defaults(parser=execute)

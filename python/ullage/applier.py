@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Dict, Optional, Protocol
-
+from typing import Any, Dict, NamedTuple, Optional, Protocol
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,9 @@ class Usage:
 class Applier(Protocol):
     """An allocator that can be held to a limit while the process runs.
 
-    ``enforced_by`` is the protocol's name of the mechanism (``torch``, ``allocator``), ``advisory`` when nothing
-    holds the process to the limit. ``thread_safe`` says whether the client's own thread may apply a limit when the
-    process passes no safe point for a while.
+    ``enforced_by`` is the protocol's name of the mechanism (``torch``, ``allocator``, ``env`` for one that is fixed
+    at the start: see ``ullage.fixed``), ``advisory`` when nothing holds the process to the limit. ``thread_safe``
+    says whether the client's own thread may apply a limit when the process passes no safe point for a while.
     """
 
     enforced_by: str
@@ -54,6 +53,25 @@ class Applier(Protocol):
 
     def usage(self) -> Optional[Usage]:
         """What to report; None when nothing is known. Called at most once a second and once a step."""
+
+
+class RestartNote(NamedTuple):
+    """What only a restart of the process could bring in force: ``limit_bytes``, and why, for people."""
+
+    limit_bytes: int
+    reason: str
+
+
+def fixed_bytes_of(applier: Applier) -> Optional[int]:
+    """The limit an applier was given at the start of the process and cannot change (its ``fixed_bytes``), or None."""
+    return getattr(applier, "fixed_bytes", None)
+
+
+def restart_fields(applier: Applier, ordered_bytes: Optional[int]) -> Dict[str, Any]:
+    """What a ``confirm`` says of a restart; nothing when the applier's ``restart_note`` names none, or has none."""
+    note_of = getattr(applier, "restart_note", None)
+    note = None if note_of is None or ordered_bytes is None else note_of(ordered_bytes)
+    return {} if note is None else {"needsRestart": {"limitBytes": note.limit_bytes, "reason": note.reason[:200]}}
 
 
 class AdvisoryApplier:

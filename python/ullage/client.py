@@ -11,7 +11,7 @@ import types
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
-from ullage.applier import AdvisoryApplier, Applier, Usage
+from ullage.applier import AdvisoryApplier, Applier, Usage, fixed_bytes_of, restart_fields
 from ullage.backoff import Backoff
 from ullage.calls import Calls
 from ullage.errors import UllageError
@@ -315,7 +315,7 @@ class Rank:
                 applier.release_cache()
                 held = applier.held_bytes()
             for _ in range(_SETTLE_ATTEMPTS):
-                plan = self._state.plan(held)
+                plan = self._state.plan(held, fixed_bytes_of(applier))
                 if plan is None:
                     return
                 applier.apply(plan.phase_limit_bytes, plan.phase)
@@ -336,7 +336,8 @@ class Rank:
         if now is None or self._closed or self._session is None:
             return
         self._session.confirm({"type": "confirm", "sequence": now.sequence, "limitBytes": now.limit_bytes,
-                               "heldBytes": self._held_bytes, "enforcedBy": self._applier.enforced_by})
+                               "heldBytes": self._held_bytes, "enforcedBy": self._applier.enforced_by,
+                               **restart_fields(self._applier, self._state.ordered_bytes)})
 
     def _await_order(self, sequence: int, deadline: float) -> None:
         """Waits for the order an answer spoke of, then applies it: the end of a waiting call is a safe point too."""
@@ -375,7 +376,7 @@ class Rank:
                     self._held_bytes = None
             now = self._state.in_force
             in_force = None if now is None else {"sequence": now.sequence, "limitBytes": now.limit_bytes}
-            enforces = [] if applier.enforced_by == "advisory" else [applier.enforced_by]
+            enforces = [] if applier.enforced_by in ("advisory", "env") else [applier.enforced_by]
             return dict({"type": "hello", "version": VERSION}, **dict(
                 self._hello, canEnforce=enforces, inForce=in_force, heldBytes=self._held_bytes,
                 framework=_framework(self._hello.get("framework"))))
@@ -439,7 +440,7 @@ class Rank:
 
     def _may_settle_here(self) -> bool:
         applier = self._applier
-        if applier.enforced_by == "advisory" and applier.thread_safe:
+        if applier.thread_safe and (applier.enforced_by == "advisory" or fixed_bytes_of(applier) is not None):
             return True
         return applier.thread_safe and time.monotonic() - self._safe_at >= QUIET_SECONDS
 

@@ -13,11 +13,16 @@ from typing import Dict, List, Mapping, MutableMapping, NamedTuple, Optional
 from ullage.client import LOG, Device, Rank
 from ullage.connecting import IN_FORCE_VARIABLE, connect, format_in_force
 from ullage.errors import UllageError
+from ullage.fixed import DEFAULT_OVERHEAD_BYTES, MIB, allocator_bytes
+from ullage.jax import environment, missing
 
 EXIT_NOT_EXECUTABLE = 126
 EXIT_NOT_FOUND = 127
 #: EX_TEMPFAIL: what was required is not there now; another try may succeed.
 EXIT_REQUIRED = 75
+
+#: With ``--framework tensorflow``: what a script may give a logical device, MiB.
+ALLOCATOR_VARIABLE = "ULLAGE_ALLOCATOR_MIB"
 
 _FRACTION_KEY = "per_process_memory_fraction"
 _FRACTION_DIGITS = 6
@@ -34,6 +39,7 @@ class ExecOptions(NamedTuple):
     job: Optional[str]
     device: Optional[str]
     socket: Optional[str]
+    framework: Optional[str] = None
 
 
 def run(options: ExecOptions) -> int:
@@ -70,7 +76,7 @@ def _describe(rank: Rank, options: ExecOptions, environ: MutableMapping[str, str
     rank.flush(1.0)
     in_force = rank.leave(bye=False)
     environ["ULLAGE_SOCKET"] = os.path.abspath(rank.socket_path)
-    for variable in ("ULLAGE_LIMIT_BYTES", IN_FORCE_VARIABLE):
+    for variable in ("ULLAGE_LIMIT_BYTES", ALLOCATOR_VARIABLE, IN_FORCE_VARIABLE):
         environ.pop(variable, None)
     if rank.info is not None:
         environ["ULLAGE_JOB"] = rank.info.job
@@ -80,8 +86,23 @@ def _describe(rank: Rank, options: ExecOptions, environ: MutableMapping[str, str
     if in_force is not None:
         environ["ULLAGE_LIMIT_BYTES"] = str(in_force.limit_bytes)
         environ[IN_FORCE_VARIABLE] = format_in_force(in_force)
+        try:
+            _prepare(options.framework, in_force.limit_bytes, rank.device, environ)
+        except UllageError as error:
+            LOG.warning("ullage exec: %s", error)
         environ.update(framework_settings(in_force.limit_bytes, rank.device, environ,
                                           torch_version_for(options.command)))
+
+
+def _prepare(framework: Optional[str], limit_bytes: int, device: Optional[Device],
+             environ: MutableMapping[str, str]) -> None:
+    """Sets what ``--framework`` asks for; raises UllageError when the limit leaves that framework nothing."""
+    if framework == "tensorflow":
+        environ[ALLOCATOR_VARIABLE] = str(allocator_bytes(limit_bytes, DEFAULT_OVERHEAD_BYTES) // MIB)
+        if environ.pop("TF_FORCE_GPU_ALLOW_GROWTH", None) is not None:
+            LOG.warning("ullage exec: TF_FORCE_GPU_ALLOW_GROWTH is dropped: a limit or growth, never both")
+    elif framework == "jax" and is_real(device):
+        environ.update(missing(environment(limit_bytes, device.total_bytes), environ))
 
 
 def framework_settings(limit_bytes: int, device: Optional[Device], environ: Mapping[str, str],
@@ -91,20 +112,24 @@ def framework_settings(limit_bytes: int, device: Optional[Device], environ: Mapp
     ``torch_version`` is that of the command's interpreter, None when not known: a torch older than 2.10 aborts on
     the key it does not know, so it is set only for one that is known to know it. What the user set stays.
     """
-    if device is None or device.kind in (None, "simulated") or not device.total_bytes:
+    if not is_real(device):
         return {}
     fraction = fraction_text(limit_bytes, device.total_bytes)
     if float(fraction) <= 0:
         return {}
-    settings = {}
-    if not environ.get("XLA_CLIENT_MEM_FRACTION") and not environ.get("XLA_PYTHON_CLIENT_MEM_FRACTION"):
-        settings["XLA_CLIENT_MEM_FRACTION"] = fraction
+    # JAX fails at its start with 1.0: CUDA's libraries need room beside it.
+    settings = {} if float(fraction) >= 1 else missing({"XLA_CLIENT_MEM_FRACTION": fraction}, environ)
     if torch_version is not None and _at_least(torch_version, (2, 10)):
         # The newer name hides the older one, so what the user wrote in the older one comes along.
         given = environ.get("PYTORCH_ALLOC_CONF") or environ.get("PYTORCH_CUDA_ALLOC_CONF") or ""
         if _FRACTION_KEY not in given:
             settings["PYTORCH_ALLOC_CONF"] = f"{given},{_FRACTION_KEY}:{fraction}".lstrip(",")
     return settings
+
+
+def is_real(device: Optional[Device]) -> bool:
+    """Whether a fraction of this device means something: it is there, not simulated, and its memory is known."""
+    return device is not None and device.kind not in (None, "simulated") and bool(device.total_bytes)
 
 
 def fraction_text(limit_bytes: int, total_bytes: int) -> str:

@@ -166,10 +166,16 @@ class LimitState:
             return min(limit, self._in_force.limit_bytes)
         return limit
 
-    def plan(self, held_bytes: Optional[int]) -> Optional[Plan]:
+    @property
+    def ordered_bytes(self) -> Optional[int]:
+        """What the newest order allows in any phase, bytes; None when there is no order."""
+        return None if self._newest is None else self._newest.max_bytes
+
+    def plan(self, held_bytes: Optional[int], fixed_bytes: Optional[int] = None) -> Optional[Plan]:
         """What to set and confirm when the allocator holds ``held_bytes`` (None: not known); None without order.
 
-        A process that was never given a limit had no bound before, so what it holds counts in full.
+        A process that was never given a limit had no bound before, so what it holds counts in full. ``fixed_bytes``:
+        the limit of an allocator that cannot be given another; more than that is not in force whatever is ordered.
         """
         order = self._newest
         if order is None:
@@ -180,6 +186,8 @@ class LimitState:
         most = max(order.max_bytes, floor)
         if self._in_force is not None and self._in_force.sequence == order.sequence:
             most = min(most, self._in_force.limit_bytes)
+        if fixed_bytes is not None:
+            most = min(most, fixed_bytes)
         phase_limit = min(max(order.limits[self._phase], floor), most)
         return Plan(order.sequence, self._phase, phase_limit, InForce(order.sequence, most))
 

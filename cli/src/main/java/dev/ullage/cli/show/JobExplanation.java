@@ -70,6 +70,16 @@ public final class JobExplanation {
                 .append(": ")
                 .append(line(rank, "explanation"))
                 .append('\n');
+        JsonNode needs = rank.path("needsRestart");
+        if (needs.isObject()) {
+            text.append("  needs a restart for ")
+                    .append(size(needs, "limitBytes"))
+                    .append(", until then ")
+                    .append(size(needs, "inForceBytes"))
+                    .append(": ")
+                    .append(line(needs, "reason"))
+                    .append('\n');
+        }
         if (rank.path("refusals").asLong() > 0) {
             text.append("  its allocator was refused ")
                     .append(rank.path("refusals").asLong())

@@ -134,7 +134,7 @@ public final class StatusTable {
                 Cell.of(text(rank, "pid")),
                 Cell.of(text(rank, "phase")),
                 Cell.of(size(rank, "usedBytes")),
-                Cell.of(size(rank, "limitBytes")),
+                Cell.of(limit(rank)),
                 Cell.of(size(rank, "targetBytes")),
                 Cell.of(size(rank, "ceilingBytes")),
                 enforcedBy.equals("advisory") ? new Cell(enforcedBy, Style.NOTICE) : Cell.of(enforcedBy),
@@ -142,8 +142,17 @@ public final class StatusTable {
                 note(rank));
     }
 
+    /** What holds now: of a rank that must restart first, the limit it started with and not the one it was ordered. */
+    private static String limit(JsonNode rank) {
+        JsonNode needs = rank.path("needsRestart");
+        return needs.isObject() ? size(needs, "inForceBytes") : size(rank, "limitBytes");
+    }
+
     private static Cell note(JsonNode rank) {
         List<String> notes = new ArrayList<>();
+        if (rank.path("needsRestart").isObject()) {
+            notes.add("NEEDS_RESTART");
+        }
         if (isNumber(rank, "usedBytes")
                 && isNumber(rank, "limitBytes")
                 && rank.path("usedBytes").longValue() > rank.path("limitBytes").longValue()) {

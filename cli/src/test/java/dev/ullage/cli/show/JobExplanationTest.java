@@ -43,6 +43,15 @@ class JobExplanationTest {
     }
 
     @Test
+    void aLimitThatNeedsARestartIsNamedWithWhatHoldsUntilThen() throws JsonProcessingException {
+        JsonNode status = status("'ranks':[{'job':'bert','rank':0,'needsRestart':{'inForceBytes':8589934592,"
+                + "'limitBytes':4294967296,'reason':'fixed at start'}}]");
+
+        assertThat(JobExplanation.render(status, "bert", Terminal.NONE).orElseThrow())
+                .contains("  needs a restart for 4.0 GiB, until then 8.0 GiB: fixed at start\n");
+    }
+
+    @Test
     void whatAServerSaysCannotDrawOnTheTerminal() throws JsonProcessingException {
         JsonNode status = status("'ranks':[{'job':'bert','rank':0,'explanation':'\\u001b[2J'}]");
 

@@ -68,6 +68,17 @@ class StatusTableTest {
     }
 
     @Test
+    void aRankThatNeedsARestartShowsTheLimitItStartedWith() throws Exception {
+        String status = STATUS.replace(
+                "\"enforcedBy\":\"torch\"",
+                "\"enforcedBy\":\"env\",\"needsRestart\":{\"inForceBytes\":30064771072,"
+                        + "\"limitBytes\":34359738368,\"reason\":\"fixed at start\"}");
+
+        assertThat(StatusTable.render(json(status), Terminal.NONE))
+                .contains("FORWARD  10.0 GiB   28.0 GiB   32.0 GiB  32.0 GiB  env          0.2s  NEEDS_RESTART\n");
+    }
+
+    @Test
     void noDevicesIsSaidInWords() throws Exception {
         String text = StatusTable.render(
                 json("{\"coordinator\":{\"node\":\"a\",\"state\":\"LEARNING\",\"epoch\":null},\"nodes\":[],"

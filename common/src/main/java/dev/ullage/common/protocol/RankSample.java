@@ -1,10 +1,12 @@
 package dev.ullage.common.protocol;
 
 import dev.ullage.common.model.EnforcedBy;
+import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -13,6 +15,7 @@ import java.util.OptionalLong;
  * @param enforcedBy what holds it to its limit, by its newest confirmation
  * @param connected whether its client has a connection now; a process may live without one
  * @param ageMillis since anything was heard from it, when this was sent
+ * @param needsRestart the limit it cannot take while it runs, by its newest confirmation
  */
 public record RankSample(
         RankInstance instance,
@@ -21,7 +24,8 @@ public record RankSample(
         RankUse use,
         EnforcedBy enforcedBy,
         boolean connected,
-        long ageMillis) {
+        long ageMillis,
+        Optional<NeedsRestart> needsRestart) {
 
     /** Where in its training a rank is; the step is unknown when it does not count them. */
     public record Activity(Phase phase, OptionalLong step) {}

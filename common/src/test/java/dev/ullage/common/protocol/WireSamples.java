@@ -10,6 +10,7 @@ import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.MigSlice;
+import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
@@ -170,7 +171,9 @@ final class WireSamples {
                 use,
                 EnforcedBy.TORCH,
                 true,
-                40);
+                40,
+                Optional.of(new NeedsRestart(
+                        MemoryBytes.ofGibibytes(8), MemoryBytes.ofGibibytes(4), "TensorFlow's limit is fixed")));
     }
 
     private static RankSample sparseRankSample() {
@@ -181,7 +184,8 @@ final class WireSamples {
                 RankUse.UNKNOWN,
                 EnforcedBy.ADVISORY,
                 false,
-                0);
+                0,
+                Optional.empty());
     }
 
     private static LedgerReport ledgerReport() {

@@ -8,6 +8,7 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.MigSlice;
+import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
@@ -180,6 +181,19 @@ public final class StatusJson {
         json.put("connected", sample.map(RankSample::connected).orElse(null));
         json.put("ageMillis", sample.map(RankSample::ageMillis).orElse(null));
         json.put("refusals", sample.map(said -> said.use().refusals()).orElse(null));
+        json.set(
+                "needsRestart",
+                sample.flatMap(RankSample::needsRestart)
+                        .map(StatusJson::needsRestart)
+                        .orElse(null));
+        return json;
+    }
+
+    private static ObjectNode needsRestart(NeedsRestart needs) {
+        ObjectNode json = NODES.objectNode();
+        json.put("inForceBytes", needs.inForce().value());
+        json.put("limitBytes", needs.limit().value());
+        json.put("reason", needs.reason());
         return json;
     }
 

@@ -6,6 +6,8 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import java.time.Instant;
 import java.util.Set;
@@ -57,10 +59,25 @@ class StatusJsonTest {
                                 "IDLE":34359738368},
                  "targetBytes":34359738368,"ceilingBytes":42949672960,"sequence":5,"confirmedSequence":4,
                  "settled":false,"enforcedBy":"torch","connected":true,"ageMillis":250,"refusals":4,
+                 "needsRestart":null,
                  "policy":"growth","explanation":"may grow"}]}]}],
              "rollouts":[{"device":"GPU-1","revision":7,"state":"SETTLED","millis":35,"reason":"2 ranks"}],
              "errors":[]}
             """));
+    }
+
+    @Test
+    void aRankThatNeedsARestartSaysWhatIsInForceUntilThenAndWhy() throws Exception {
+        NeedsRestart needs =
+                new NeedsRestart(MemoryBytes.ofGibibytes(8), MemoryBytes.ofGibibytes(4), "TensorFlow's limit is fixed");
+
+        JsonNode rank = device(Statuses.active(Statuses.deviceWithARankThatNeedsARestart(needs)))
+                .path("ranks")
+                .path(0);
+
+        assertThat(rank.path("needsRestart"))
+                .isEqualTo(STRICT.readTree("{\"inForceBytes\":8589934592,\"limitBytes\":4294967296,"
+                        + "\"reason\":\"TensorFlow's limit is fixed\"}"));
     }
 
     @Test

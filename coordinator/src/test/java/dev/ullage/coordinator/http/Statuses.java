@@ -9,6 +9,7 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
@@ -63,6 +64,14 @@ public final class Statuses {
 
     /** 80 GiB, of which the driver keeps 1; one rank that holds 10 of 32 GiB. */
     public static DeviceStatus deviceWithARank() {
+        return deviceWithARank(Optional.empty());
+    }
+
+    static DeviceStatus deviceWithARankThatNeedsARestart(NeedsRestart needs) {
+        return deviceWithARank(Optional.of(needs));
+    }
+
+    private static DeviceStatus deviceWithARank(Optional<NeedsRestart> needsRestart) {
         MemoryUse memory = new MemoryUse(gibibytes(80), Optional.of(gibibytes(1)), gibibytes(12), gibibytes(67));
         RankSample sample = new RankSample(
                 RANK,
@@ -82,7 +91,8 @@ public final class Statuses {
                         4),
                 EnforcedBy.TORCH,
                 true,
-                250);
+                250,
+                needsRestart);
         return new DeviceStatus(
                 info(),
                 Optional.of(new SampleStatus(

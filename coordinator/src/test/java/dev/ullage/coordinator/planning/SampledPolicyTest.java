@@ -71,7 +71,8 @@ class SampledPolicyTest {
                 RankUse.UNKNOWN,
                 EnforcedBy.ADVISORY,
                 true,
-                0);
+                0,
+                Optional.empty());
     }
 
     private static PlanOutcome outcome(PolicyName policy, LedgerReport ledger, RankSample... samples) {

@@ -12,6 +12,7 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
@@ -65,12 +66,7 @@ final class RankCodec {
         String type = fields.text("type");
         return switch (type) {
             case "hello" -> hello(fields);
-            case "confirm" ->
-                new RankMessage.Confirm(
-                        fields.number("sequence"),
-                        fields.bytes("limitBytes"),
-                        fields.optionalBytes("heldBytes"),
-                        EnforcedBy.ofLabel(fields.text("enforcedBy")));
+            case "confirm" -> confirm(fields);
             case "usage" ->
                 new RankMessage.Usage(new RankUse(
                         fields.optionalBytes("allocatedBytes"),
@@ -85,6 +81,18 @@ final class RankCodec {
                         phase(fields.text("phase")), fields.optionalNumber("step"), fields.optionalNumber("id"));
             default -> throw bad("unknown type \"" + type + "\"");
         };
+    }
+
+    private static RankMessage.Confirm confirm(Fields fields) {
+        long sequence = fields.number("sequence");
+        MemoryBytes inForce = fields.bytes("limitBytes");
+        return new RankMessage.Confirm(
+                sequence,
+                inForce,
+                fields.optionalBytes("heldBytes"),
+                EnforcedBy.ofLabel(fields.text("enforcedBy")),
+                fields.object("needsRestart")
+                        .map(part -> new NeedsRestart(inForce, part.bytes("limitBytes"), part.shortText("reason"))));
     }
 
     private static RankMessage.Hello hello(Fields fields) throws BadMessageException {

@@ -2,6 +2,7 @@ package dev.ullage.worker.ranks;
 
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
@@ -38,7 +39,13 @@ sealed interface RankMessage {
             Optional<String> deviceOrder,
             Optional<String> containerDevices) {}
 
-    record Confirm(long sequence, MemoryBytes inForce, Optional<MemoryBytes> held, EnforcedBy enforcedBy)
+    /** @param needsRestart what only a restart of the process could bring in force */
+    record Confirm(
+            long sequence,
+            MemoryBytes inForce,
+            Optional<MemoryBytes> held,
+            EnforcedBy enforcedBy,
+            Optional<NeedsRestart> needsRestart)
             implements RankMessage {}
 
     record Usage(RankUse use) implements RankMessage {}

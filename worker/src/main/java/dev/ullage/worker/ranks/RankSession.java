@@ -3,6 +3,7 @@ package dev.ullage.worker.ranks;
 import dev.ullage.common.ledger.Order;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
@@ -74,6 +75,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     private @Nullable RankChannel channel;
     private RankUse use = RankUse.UNKNOWN;
     private EnforcedBy enforcedBy = EnforcedBy.ADVISORY;
+    private Optional<NeedsRestart> needsRestart = Optional.empty();
     private Instant lastHeard;
     private boolean changed = true;
     private SessionHandle.Entered lastEntered;
@@ -145,6 +147,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
             use = usage.use();
         } else if (command.message() instanceof RankMessage.Confirm confirm) {
             enforcedBy = confirm.enforcedBy();
+            needsRestart = confirm.needsRestart();
             setup.keeper().tell(new LimitKeeper.Confirmed(setup.instance(), confirm.sequence(), confirm.inForce()));
         }
         return heard();
@@ -180,7 +183,14 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         Instant heard = lastEntered.at().isAfter(lastHeard) ? lastEntered.at() : lastHeard;
         long age = Duration.between(heard, setup.clock().instant()).toMillis();
         return new RankSample(
-                setup.instance(), facts, lastEntered.activity(), use, enforcedBy, channel != null, Math.max(0, age));
+                setup.instance(),
+                facts,
+                lastEntered.activity(),
+                use,
+                enforcedBy,
+                channel != null,
+                Math.max(0, age),
+                needsRestart);
     }
 
     private Behavior<Command> onStopped() {

@@ -12,6 +12,7 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
@@ -94,7 +95,15 @@ class RankCodecTest {
     void everyOtherMessageIsRead() throws BadMessageException {
         assertThat(parse("{'type':'confirm','sequence':42,'limitBytes':7,'heldBytes':5,'enforcedBy':'hami-core'}"))
                 .isEqualTo(new RankMessage.Confirm(
-                        42, MemoryBytes.of(7), Optional.of(MemoryBytes.of(5)), EnforcedBy.HAMI_CORE));
+                        42, MemoryBytes.of(7), Optional.of(MemoryBytes.of(5)), EnforcedBy.HAMI_CORE, Optional.empty()));
+        assertThat(parse("{'type':'confirm','sequence':42,'limitBytes':7,'enforcedBy':'env',"
+                        + "'needsRestart':{'limitBytes':3,'reason':'fixed at start'}}"))
+                .isEqualTo(new RankMessage.Confirm(
+                        42,
+                        MemoryBytes.of(7),
+                        Optional.empty(),
+                        EnforcedBy.ENV,
+                        Optional.of(new NeedsRestart(MemoryBytes.of(7), MemoryBytes.of(3), "fixed at start"))));
         assertThat(parse("{'type':'usage','allocatedBytes':1,'reservedBytes':2,'peakAllocatedBytes':3,"
                         + "'peakReservedBytes':4,'refusals':5}"))
                 .isEqualTo(new RankMessage.Usage(new RankUse(
@@ -131,6 +140,8 @@ class RankCodecTest {
                 "{'type':'confirm','sequence':9007199254740992} | sequence must be at most 9007199254740991, is 9007199254740992",
                 "{'type':'confirm','sequence':99999999999999999999} | sequence must be a whole number of 0 or more, is 99999999999999999999",
                 "{'type':'confirm','sequence':1,'limitBytes':1125899906842625} | limitBytes must be at most 1125899906842624 bytes, is 1125899906842625",
+                "{'type':'confirm','sequence':1,'limitBytes':2,'enforcedBy':'env','needsRestart':true} | needsRestart must be an object, is true",
+                "{'type':'confirm','sequence':1,'limitBytes':2,'enforcedBy':'env','needsRestart':{'limitBytes':1}} | reason must be a string, is absent",
                 "{'type':'usage','reservedBytes':-5} | reservedBytes must be a whole number of 0 or more, is -5",
                 "{'type':'attach','session':'s'}     | token must be a string, is absent",
                 "{'type':'phase','phase':'forward'}  | unknown phase \"forward\"; known:"

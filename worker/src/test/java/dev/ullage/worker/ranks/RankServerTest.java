@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.ullage.common.ledger.Order;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
@@ -128,6 +129,22 @@ class RankServerTest {
         assertThat(sample(rank(3), sample -> sample.enforcedBy() == EnforcedBy.TORCH)
                         .connected())
                 .isTrue();
+    }
+
+    @Test
+    void aLimitThatNeedsARestartIsReportedUntilAConfirmationSaysOtherwise() throws IOException {
+        RankClient client = helloOf(3);
+        client.hear();
+        client.say("{\"type\":\"confirm\",\"sequence\":1,\"limitBytes\":9,\"enforcedBy\":\"env\","
+                + "\"needsRestart\":{\"limitBytes\":7,\"reason\":\"fixed at start\"}}");
+
+        assertThat(sample(rank(3), sample -> sample.needsRestart().isPresent()).needsRestart())
+                .contains(new NeedsRestart(MemoryBytes.of(9), MemoryBytes.of(7), "fixed at start"));
+
+        client.say("{\"type\":\"confirm\",\"sequence\":2,\"limitBytes\":9,\"enforcedBy\":\"env\"}");
+
+        assertThat(sample(rank(3), sample -> sample.needsRestart().isEmpty()).enforcedBy())
+                .isEqualTo(EnforcedBy.ENV);
     }
 
     @Test
