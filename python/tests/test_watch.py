@@ -24,6 +24,7 @@ class Watched(unittest.TestCase):
         self.clock = Clock()
         self.sent = []
         self.watch = Watch(self.sent.append, self.clock)
+        self.watch.welcomed({"type": "welcome", "snapshotSteps": 0})
         self.allocator = LimitedAllocator()
 
     def step(self, number, forward=0, optimizer=0):
@@ -96,6 +97,15 @@ class Watched(unittest.TestCase):
         self.watch.welcomed({"type": "welcome", "snapshotSteps": 0})
         self.step(9)
         self.assertEqual(2, len([line for line in self.sent if line["type"] == "snapshot"]))
+
+    def test_a_worker_that_does_not_know_of_watching_is_told_nothing_and_a_newer_one_what_was_missed(self):
+        self.watch.welcomed({"type": "welcome"})
+        self.step(1, forward=500)
+        self.assertEqual([], self.sent)
+
+        self.watch.welcomed({"type": "welcome", "snapshotSteps": 500})
+        self.step(2, forward=100)
+        self.assertEqual(500, self.sent[0]["phases"]["FORWARD"]["peakReservedBytes"])
 
     def test_the_cache_is_released_once_at_the_next_phase_change_and_the_gain_measured(self):
         self.allocator.reserve(100)

@@ -20,8 +20,6 @@ from ullage.wire import optional_integer
 
 LOG = logging.getLogger("ullage")
 SUMMARY_SECONDS = 1.0
-#: Steps between two snapshots where the worker does not say.
-SNAPSHOT_STEPS = 500
 
 
 class Reading(NamedTuple):
@@ -66,12 +64,14 @@ class Watch:
         self._sent_step = 0
         self._broken = False
         self._release_wanted = False
-        self._snapshot_steps = SNAPSHOT_STEPS
+        self._snapshot_steps: Optional[int] = None
 
     def welcomed(self, welcome: Mapping[str, Any]) -> None:
-        """The worker says how often it wants a snapshot: every so many steps, 0 for never."""
-        steps = optional_integer(welcome, "snapshotSteps")
-        self._snapshot_steps = SNAPSHOT_STEPS if steps is None else steps
+        """The worker says how often it wants a snapshot: every so many steps, 0 for never.
+
+        One that does not say so is older and would not understand a word of what is watched: it is told nothing.
+        """
+        self._snapshot_steps = optional_integer(welcome, "snapshotSteps")
 
     def epoch(self, number: int) -> None:
         """The training is in this epoch from now on. Raises ValueError below 0."""
@@ -97,10 +97,11 @@ class Watch:
         reading = self._read(applier)
         if reading is not None:
             self._count(phase, reading)
-            if self._snapshot_steps > 0 and step % self._snapshot_steps == 0:
+            if self._snapshot_steps and step % self._snapshot_steps == 0:
                 self._snapshot(applier, step, reading)
         now = self._clock()
-        if self._sent_at is not None and now - self._sent_at < SUMMARY_SECONDS:
+        is_soon = self._sent_at is not None and now - self._sent_at < SUMMARY_SECONDS
+        if is_soon or self._snapshot_steps is None:
             return
         if reading is not None or self._epoch is not None:
             self._summarize(step, reading or Reading())

@@ -5,6 +5,8 @@ import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.model.RankWatch;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -13,6 +15,7 @@ import java.util.OptionalLong;
  * @param enforcedBy what holds it to its limit, by its newest confirmation
  * @param connected whether its client has a connection now; a process may live without one
  * @param ageMillis since anything was heard from it, when this was sent
+ * @param watch what watching its allocator has come to; an older worker or client does not say
  */
 public record RankSample(
         RankInstance instance,
@@ -21,7 +24,20 @@ public record RankSample(
         RankUse use,
         EnforcedBy enforcedBy,
         boolean connected,
-        long ageMillis) {
+        long ageMillis,
+        Optional<RankWatch> watch) {
+
+    /** Of a rank that is not watched. */
+    public RankSample(
+            RankInstance instance,
+            RankFacts facts,
+            Activity activity,
+            RankUse use,
+            EnforcedBy enforcedBy,
+            boolean connected,
+            long ageMillis) {
+        this(instance, facts, activity, use, enforcedBy, connected, ageMillis, Optional.empty());
+    }
 
     /** Where in its training a rank is; the step is unknown when it does not count them. */
     public record Activity(Phase phase, OptionalLong step) {}

@@ -180,6 +180,7 @@ public final class StatusJson {
         json.put("connected", sample.map(RankSample::connected).orElse(null));
         json.put("ageMillis", sample.map(RankSample::ageMillis).orElse(null));
         json.put("refusals", sample.map(said -> said.use().refusals()).orElse(null));
+        json.set("watch", sample.flatMap(RankSample::watch).map(WatchJson::of).orElse(null));
         return json;
     }
 

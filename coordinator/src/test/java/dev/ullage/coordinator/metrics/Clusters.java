@@ -44,7 +44,8 @@ final class Clusters {
                     one.use(),
                     one.enforcedBy(),
                     one.connected(),
-                    process.startTicks()));
+                    process.startTicks(),
+                    one.watch()));
             GrantReport grant = ledger.grants().get(0);
             grants.add(new GrantReport(
                     process,
