@@ -166,7 +166,8 @@ class FakeWorker:
         self._send(connection, {
             "type": "welcome", "version": 1, "session": f"s/{hello['rank']}@{hello['pid']}:1", "token": "dG9r",
             "device": "GPU-5a000000-0000-0000-0000-000000000000", "deviceIndex": 0, "deviceName": "H100-80G",
-            "deviceKind": self.device_kind, "deviceTotalBytes": self.device_total_bytes, "node": "host-a"})
+            "deviceKind": self.device_kind, "deviceTotalBytes": self.device_total_bytes, "node": "host-a",
+            "snapshotSteps": 500})
         if self.limits is not None:
             self._send(connection, {"type": "limits", "sequence": self.sequence, "limitBytes": self.limits})
         self._sessions.append(connection)

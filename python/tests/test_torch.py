@@ -61,6 +61,7 @@ if torch is not None:
             self.reserved = 0
             self.cached = 0
             self.emptied = 0
+            self.resets = 0
             self.backend = "native"
 
         def is_available(self):
@@ -86,6 +87,16 @@ if torch is not None:
         def memory_stats(self, device):
             return {"allocated_bytes.all.current": 1, "reserved_bytes.all.current": self.reserved,
                     "allocated_bytes.all.peak": 3, "reserved_bytes.all.peak": 4, "num_ooms": 5}
+
+        def memory_stats_as_nested_dict(self, device):
+            return {"allocated_bytes": {"all": {"current": 1, "peak": 3}}, "num_ooms": 5,
+                    "reserved_bytes": {"all": {"current": self.reserved, "peak": 4}}}
+
+        def memory_snapshot(self):
+            return [{"device": 0, "total_size": 9, "blocks": [{"size": 6, "state": "inactive"}]}]
+
+        def reset_peak_memory_stats(self, device):
+            self.resets += 1
 
         def set_per_process_memory_fraction(self, fraction, device=None):
             if not isinstance(fraction, float):
@@ -321,7 +332,19 @@ class WithCuda(unittest.TestCase):
         self.cuda.backend = "cudaMallocAsync"
         self.attach()
         applier = self.rank.applier
-        self.assertEqual((None, None), (applier.held_bytes(), applier.usage()))
+        self.assertEqual((None, None, None), (applier.held_bytes(), applier.usage(), applier.watched()))
+
+    def test_each_phase_is_watched_and_torchs_peaks_are_reset_only_when_asked(self):
+        self.attach()
+        self.rank.step_done()
+        self.worker.wait_for("phase-summary", step=1, allocatedBytes=1, ooms=5, requestedBytes=None,
+                             phases={"INIT": {"peakReservedBytes": 4, "peakAllocatedBytes": 3}})
+        self.assertEqual(0, self.cuda.resets)
+        self.attach(reset_peaks=True)
+        self.rank.enter_phase("forward")
+        self.rank.enter_phase("backward")
+        self.assertEqual(2, self.cuda.resets)
+        self.assertEqual((1, 6), self.rank.applier.layout()[:2])
 
     def test_fractions_are_floats_within_range_and_never_a_byte_above(self):
         fraction_of = ullage_torch.fraction_of

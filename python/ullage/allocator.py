@@ -7,6 +7,7 @@ from typing import Optional
 
 from ullage.applier import Usage
 from ullage.errors import MemoryLimitError
+from ullage.watch import Reading
 
 
 class LimitedAllocator:
@@ -27,6 +28,8 @@ class LimitedAllocator:
         self._peak_allocated_bytes = 0
         self._peak_held_bytes = 0
         self._refusals = 0
+        self._allocations = 0
+        self._peaks_since = (0, 0)
 
     @property
     def limit_bytes(self) -> Optional[int]:
@@ -57,6 +60,9 @@ class LimitedAllocator:
             self._allocated_bytes = wanted
             self._peak_allocated_bytes = max(self._peak_allocated_bytes, wanted)
             self._peak_held_bytes = max(self._peak_held_bytes, self._held_bytes)
+            self._allocations += 1
+            allocated, held = self._peaks_since
+            self._peaks_since = (max(allocated, wanted), max(held, self._held_bytes))
 
     def release(self, nbytes: int) -> None:
         """Returns ``nbytes`` to the cache. Raises ValueError when more is returned than was reserved."""
@@ -84,3 +90,11 @@ class LimitedAllocator:
         with self._lock:
             return Usage(self._allocated_bytes, self._held_bytes, self._peak_allocated_bytes, self._peak_held_bytes,
                          self._refusals)
+
+    def watched(self) -> Reading:
+        """What it holds and has done, with the peaks since this was last asked. It knows no fragmentation."""
+        with self._lock:
+            allocated, held = self._peaks_since
+            self._peaks_since = (self._allocated_bytes, self._held_bytes)
+            return Reading(self._allocated_bytes, self._held_bytes, allocated, held, allocations=self._allocations,
+                           ooms=self._refusals)

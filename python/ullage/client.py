@@ -19,6 +19,7 @@ from ullage.launch import LaunchInfo
 from ullage.phases import IDLE, SPELLINGS, phase_name
 from ullage.session import Session
 from ullage.state import InForce, LimitState, Receipt
+from ullage.watch import Watch
 from ullage.wire import VERSION, optional_integer, order_of
 
 LOG = logging.getLogger("ullage")
@@ -78,6 +79,7 @@ class Rank:
         self._closed = info is None
         self._session = None if info is None else Session(path, self, backoff)
         self._calls = Calls(lambda: None) if self._session is None else self._session.calls
+        self._watch = Watch(lambda message: None if self._session is None else self._session.soft(message))
 
     # ---- phases -------------------------------------------------------------------------------------------------
 
@@ -104,6 +106,7 @@ class Rank:
         name = SPELLINGS.get(phase) or phase_name(phase)
         now = time.monotonic()
         with self._lock:
+            self._watch.leaving(self._applier, self._state.phase, self._step)
             self._state.enter(name)
             self._safe_at = now
             if self._state.needs_settling:
@@ -127,8 +130,13 @@ class Rank:
         """Counts a training step, reports usage when due or at a new peak, and returns the steps done."""
         with self._lock:
             self._step += 1
+            self._watch.step_done(self._applier, self._state.phase, self._step)
         self._poll_usage(time.monotonic())
         return self._step
+
+    def epoch(self, number: int) -> None:
+        """Says in which epoch the training is, from 0 on; without it nobody knows. Raises ValueError below 0."""
+        self._watch.epoch(number)
 
     def safe_point(self) -> Optional[int]:
         """Applies what waits to be applied, as a phase change does, and returns the limit in force."""
@@ -386,6 +394,7 @@ class Rank:
         device = Device(message.get("device"), optional_integer(message, "deviceIndex"), message.get("deviceName"),
                         message.get("deviceKind"), optional_integer(message, "deviceTotalBytes"), message.get("node"))
         with self._lock:
+            self._watch.welcomed(message)
             self._device = device
             self._connected = True
             self._changed.notify_all()
@@ -409,6 +418,10 @@ class Rank:
             elif receipt is Receipt.REPEATED and not self._state.pending:
                 self._confirm()
             self._changed.notify_all()
+
+    def release_asked(self) -> None:
+        """The worker asks for the cache."""
+        self._watch.want_release()
 
     def ticked(self) -> None:
         """Applies what waits when the training passes no safe point, if the allocator allows that from here."""

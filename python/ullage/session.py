@@ -17,7 +17,8 @@ import select
 import socket
 import threading
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol
+from collections import deque
+from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Protocol
 
 from ullage.backoff import Backoff
 from ullage.calls import Calls
@@ -30,6 +31,8 @@ HANDSHAKE_SECONDS = 10.0
 CONNECT_SECONDS = 5.0
 TICK_SECONDS = 0.25
 BYE_SECONDS = 0.5
+#: Lines that may be lost without harm and wait to be sent; the oldest goes first.
+MAX_SOFT_LINES = 4
 
 
 class SessionOwner(Protocol):
@@ -46,6 +49,9 @@ class SessionOwner(Protocol):
 
     def ordered(self, message: Mapping[str, Any]) -> None:
         """A ``limits`` line arrived."""
+
+    def release_asked(self) -> None:
+        """A ``release-cache`` line arrived."""
 
     def lost(self, reason: str) -> None:
         """An attempt or a connection failed; another attempt follows."""
@@ -76,6 +82,7 @@ class Session(threading.Thread):
         self._lock = threading.RLock()
         self._confirm: Optional[bytes] = None
         self._usage: Optional[bytes] = None
+        self._soft: Deque[bytes] = deque(maxlen=MAX_SOFT_LINES)
         self._out = b""
         self._session: Optional[socket.socket] = None
         self._attaching: Optional[socket.socket] = None
@@ -95,6 +102,12 @@ class Session(threading.Thread):
         """Sends a usage line, in place of an older one that still waits; forgotten when the connection is lost."""
         with self._lock:
             self._usage = encode(message)
+        self.wake()
+
+    def soft(self, message: Mapping[str, Any]) -> None:
+        """Sends a line that may be lost: dropped when too many wait, or when the connection is lost."""
+        with self._lock:
+            self._soft.append(encode(message))
         self.wake()
 
     def flush(self, timeout: float) -> bool:
@@ -211,6 +224,8 @@ class Session(threading.Thread):
             self._owner.welcomed(message)
         elif message["type"] == "limits":
             self._owner.ordered(message)
+        elif message["type"] == "release-cache":
+            self._owner.release_asked()
         elif message["type"] == "error":
             code = str(message.get("code"))
             raise UllageError(f"the worker refused: {code}: {message.get('message')}", code)
@@ -241,6 +256,8 @@ class Session(threading.Thread):
                         self._out, self._confirm = self._confirm, None
                     elif self._usage is not None:
                         self._out, self._usage = self._usage, None
+                    elif self._soft:
+                        self._out = self._soft.popleft()
             if not self._out:
                 return
             try:
@@ -305,6 +322,7 @@ class Session(threading.Thread):
         self._out = b""
         with self._lock:
             self._usage = None
+            self._soft.clear()
 
 
 def _ready(connection: socket.socket, events: int, seconds: float) -> bool:

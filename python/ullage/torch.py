@@ -22,25 +22,28 @@ from ullage.applier import Usage
 from ullage.client import Rank
 from ullage.connecting import connect, current
 from ullage.phases import BACKWARD, CHECKPOINT, EVALUATION, FORWARD, IDLE, OPTIMIZER
+from ullage.watch import Layout, Reading, TorchReader, layout_of
 
 _MAX_DEPTH = 6
 
 
 def attach(model: torch.nn.Module, optimizer: Union[torch.optim.Optimizer, Sequence[torch.optim.Optimizer]],
            rank: Optional[Rank] = None, release: bool = True,
-           usage: Optional[Callable[[], Optional[int]]] = None) -> "Attachment":
+           usage: Optional[Callable[[], Optional[int]]] = None, reset_peaks: bool = False) -> "Attachment":
     """Marks the phases of a training of ``model`` by ``optimizer`` (or several) and holds torch to the rank's limit.
 
     ``rank``: by default the open rank of this process, else a new one. ``release``: give torch's cache back when it
     holds more than a new limit. On a CUDA device the limit goes into torch's allocator at phase boundaries; without
     one nothing enforces it, and the rank's applier stays what it was. ``usage``: returns the bytes to report as
     allocated, or None, where torch itself does not know (no CUDA); host memory is not reported by itself.
+    ``reset_peaks``: reset torch's peak statistics at each phase, for what each phase *allocates* at most; what
+    ``torch.cuda.max_memory_allocated()`` returns is then the current phase's. Without, what each reserves is known.
     """
     if rank is None:
         rank = current() or connect()
     device = _cuda_device(model)
     if device is not None:
-        rank.use(TorchApplier(device, release))
+        rank.use(TorchApplier(device, release, reset_peaks))
     elif usage is not None:
         rank.usage_from(_PeakUsage(usage))
     optimizers = [optimizer] if isinstance(optimizer, torch.optim.Optimizer) else list(optimizer)
@@ -76,9 +79,11 @@ class TorchApplier:
     enforced_by = "torch"
     thread_safe = False
 
-    def __init__(self, device: int, release: bool = True) -> None:
+    def __init__(self, device: int, release: bool = True, reset_peaks: bool = False) -> None:
         """``device`` is torch's index of a CUDA device that this process already uses."""
         self._device = device
+        reset = functools.partial(torch.cuda.reset_peak_memory_stats, device) if reset_peaks else None
+        self._reader = TorchReader(reset)
         self._release = release
         self._total_bytes = int(torch.cuda.get_device_properties(device).total_memory)
 
@@ -104,8 +109,17 @@ class TorchApplier:
         stats = torch.cuda.memory_stats(self._device)
         return Usage(
             stats.get("allocated_bytes.all.current"), stats.get("reserved_bytes.all.current"),
-            stats.get("allocated_bytes.all.peak"), stats.get("reserved_bytes.all.peak"),
+            self._reader.most("allocated_bytes", stats.get("allocated_bytes.all.peak")),
+            self._reader.most("reserved_bytes", stats.get("reserved_bytes.all.peak")),
             stats.get("num_oom_rejections", stats.get("num_ooms")))
+
+    def watched(self) -> Optional[Reading]:
+        """What each phase does with the allocator; called at each phase change, so in torch's cheapest form."""
+        return self._reader.read(torch.cuda.memory_stats_as_nested_dict(self._device)) if self._counts() else None
+
+    def layout(self) -> Layout:
+        """The totals of torch's snapshot, which walks every block: for once in some hundred steps."""
+        return layout_of(torch.cuda.memory_snapshot(), self._device) if self._counts() else Layout()
 
     @staticmethod
     def _counts() -> bool:

@@ -64,6 +64,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new CoordinatorCommand(environment))
                 .addSubcommand(new WorkerCommand(environment))
                 .addSubcommand(new StatusCommand(environment))
+                .addSubcommand(new RanksCommand(environment))
                 .addSubcommand(new ExplainCommand(environment))
                 .addSubcommand(new PlanCommand(environment))
                 .addSubcommand(new CommandLine(new SetCommand())

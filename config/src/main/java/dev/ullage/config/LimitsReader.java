@@ -11,6 +11,7 @@ import dev.ullage.config.PolicySettings.Observed;
 import dev.ullage.config.PolicySettings.PriorityPool;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /** Reads {@code ullage.limits}: amounts, policies and what differs for single jobs. */
@@ -82,10 +83,13 @@ final class LimitsReader {
         int stepsPerEpoch = reader.value(POLICIES + "hybrid.steps-per-epoch", wholeNumber(0, MAX_STEPS));
         reader.require(
                 POLICIES + "hybrid.steps-per-epoch",
-                () -> (epochs == 0) == (stepsPerEpoch == 0),
-                () -> "must be set exactly when " + POLICIES + "hybrid.epochs is (" + epochs + ")");
+                () -> epochs > 0 || stepsPerEpoch == 0,
+                () -> "must be set only when " + POLICIES + "hybrid.epochs is (" + epochs + ")");
+        OptionalLong afterEpochs =
+                stepsPerEpoch == 0 ? OptionalLong.empty() : OptionalLong.of((long) epochs * stepsPerEpoch);
         return new Hybrid(
-                epochs == 0 || stepsPerEpoch == 0 ? untilStep : (long) epochs * stepsPerEpoch,
+                epochs == 0 ? OptionalLong.of(untilStep) : afterEpochs,
+                epochs == 0 ? OptionalLong.empty() : OptionalLong.of(epochs),
                 reader.value(POLICIES + "hybrid.ratio", ValueParsers::share));
     }
 

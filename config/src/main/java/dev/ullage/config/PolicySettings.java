@@ -8,6 +8,7 @@ import dev.ullage.common.model.Weight;
 import java.util.Collections;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /**
@@ -44,10 +45,17 @@ public record PolicySettings(
     }
 
     /**
-     * @param untilStep the step from which the ratio counts
+     * @param untilStep the step from which the ratio counts; empty: only epochs count
+     * @param untilEpoch the epoch from which it counts, before any step, for a rank that reports its epochs
      * @param ratio of what the rank had while it could grow
      */
-    public record Hybrid(long untilStep, Share ratio) {}
+    public record Hybrid(OptionalLong untilStep, OptionalLong untilEpoch, Share ratio) {
+
+        /** By steps alone. */
+        public Hybrid(long untilStep, Share ratio) {
+            this(OptionalLong.of(untilStep), OptionalLong.empty(), ratio);
+        }
+    }
 
     /**
      * @param slack on top of the peak, as a share of it

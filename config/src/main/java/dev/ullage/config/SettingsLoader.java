@@ -29,6 +29,10 @@ public final class SettingsLoader {
             Durations.parser(Duration.ofMillis(10), Duration.ofHours(24));
     private static final int MAX_PORT = 65_535;
     private static final int MAX_RANKS = 100_000;
+    private static final int MIN_WATCHED_STEPS = 10;
+    private static final int MAX_WATCHED_STEPS = 1_000;
+    private static final int MAX_SNAPSHOT_STEPS = 1_000_000;
+    private static final int MAX_SNAPSHOTS = 32;
 
     private final SettingsReader reader;
     private final Map<String, String> environment;
@@ -190,7 +194,13 @@ public final class SettingsLoader {
                 reader.value("ullage.worker.tick", PACE),
                 reader.value("ullage.worker.resend-after", PACE),
                 reader.value("ullage.worker.process-check", PACE),
-                reader.value("ullage.worker.max-ranks", wholeNumber(1, MAX_RANKS)));
+                reader.value("ullage.worker.max-ranks", wholeNumber(1, MAX_RANKS)),
+                new WatchSettings(
+                        reader.value("ullage.worker.watch.steps", wholeNumber(MIN_WATCHED_STEPS, MAX_WATCHED_STEPS)),
+                        reader.value("ullage.worker.watch.snapshot-steps", wholeNumber(0, MAX_SNAPSHOT_STEPS)),
+                        reader.value("ullage.worker.watch.snapshots", wholeNumber(1, MAX_SNAPSHOTS)),
+                        reader.value("ullage.worker.watch.release-from", ValueParsers::share),
+                        reader.value("ullage.worker.watch.release-below", ValueParsers::share)));
     }
 
     private CoordinatorSettings coordinator() {

@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param resendAfter how long an order may stay unconfirmed before it is sent again
  * @param processCheck between two looks for the ranks' processes
  * @param maxRanks the most ranks served at once
+ * @param watch how closely they are watched
  */
 public record WorkerSettings(
         Devices devices,
@@ -20,7 +21,19 @@ public record WorkerSettings(
         Duration tick,
         Duration resendAfter,
         Duration processCheck,
-        int maxRanks) {
+        int maxRanks,
+        WatchSettings watch) {
+
+    /** Watches its ranks by the defaults. */
+    public WorkerSettings(
+            Devices devices,
+            Duration sampleInterval,
+            Duration tick,
+            Duration resendAfter,
+            Duration processCheck,
+            int maxRanks) {
+        this(devices, sampleInterval, tick, resendAfter, processCheck, maxRanks, WatchSettings.defaults());
+    }
 
     /**
      * Where devices come from.

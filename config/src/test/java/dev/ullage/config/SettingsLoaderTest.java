@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,7 @@ class SettingsLoaderTest {
               worker {
                 devices { simulate = "2x80GiB", nvml-library = "/opt/libnvml.so", lock-dir = "/run/ullage" }
                 sample-interval = 2s, tick = 100ms, resend-after = 3s, process-check = 250ms, max-ranks = 64
+                watch { steps = 40, snapshot-steps = 0, snapshots = 3, release-from = 50%, release-below = 5% }
               }
               coordinator {
                 tick = 100ms, claim-for = 2s, learn-for = 3s, stale-after = 10s, forget-after = 5m, stall-after = 1m
@@ -122,7 +124,8 @@ class SettingsLoaderTest {
                         Duration.ofMillis(100),
                         Duration.ofSeconds(3),
                         Duration.ofMillis(250),
-                        64));
+                        64,
+                        new WatchSettings(40, 0, 3, Share.ofPercent(50), Share.ofPercent(5))));
         assertThat(settings.coordinator())
                 .isEqualTo(new CoordinatorSettings(
                         Duration.ofMillis(100),
@@ -149,6 +152,15 @@ class SettingsLoaderTest {
     }
 
     @Test
+    void epochsNeedNoStepsPerEpochWhereTheRankReportsThem() throws Exception {
+        assertThat(load("ullage.limits.policies.hybrid.epochs = 2")
+                        .limits()
+                        .policies()
+                        .hybrid())
+                .isEqualTo(new PolicySettings.Hybrid(OptionalLong.empty(), OptionalLong.of(2), Share.ofPercent(80)));
+    }
+
+    @Test
     void everyParameterOfAPolicyReachesItsField() throws Exception {
         Optional<MemoryBytes> modelSize = Optional.of(MemoryBytes.ofGibibytes(4));
         FixedLimit fixed = FixedLimit.of(MemoryBytes.ofGibibytes(12));
@@ -167,7 +179,7 @@ class SettingsLoaderTest {
                                         FixedLimit.of(Share.ofPercent(25))))),
                         new PolicySettings.PriorityPool(
                                 MemoryBytes.ofGibibytes(1), new Weight(20_000), new Weight(12_500), new Weight(5_000)),
-                        new PolicySettings.Hybrid(300, Share.ofPercent(75)),
+                        new PolicySettings.Hybrid(OptionalLong.of(300), OptionalLong.of(3), Share.ofPercent(75)),
                         new PolicySettings.Observed(Share.ofPercent(5), 20)));
     }
 

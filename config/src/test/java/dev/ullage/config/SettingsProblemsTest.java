@@ -67,7 +67,7 @@ class SettingsProblemsTest {
             limits.policies.priority-pool.priority | urgent | must be one of: high, medium, low
             limits.policies.priority-pool.model-size | 2048TiB | must be at most 1024 TiB
             limits.policies.hybrid.until-step | 0 | must be a whole number from 1 to
-            limits.policies.hybrid.steps-per-epoch | 9 | must be set exactly when ullage.limits.policies.hybrid.epochs is
+            limits.policies.hybrid.steps-per-epoch | 9 | must be set only when ullage.limits.policies.hybrid.epochs is
             limits.jobs.night.policy | fair     | must be one of: rank-share
             limits.jobs.night.prio   | high     | is not a setting
             http.dcgm-aliases     | yes         | must be on or off

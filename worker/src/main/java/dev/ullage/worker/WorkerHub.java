@@ -237,6 +237,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             reading.memory()
                     .ifPresent(memory -> keeper.tell(new LimitKeeper.Measured(known.allocatable(memory), counted)));
         }
+        if (sample.isFresh()) {
+            reading.memory().ifPresent(memory -> sessions.measured(device, memory));
+        }
         report(sample, foreign, whose.problems());
         return this;
     }

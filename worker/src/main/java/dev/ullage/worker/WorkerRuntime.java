@@ -94,7 +94,8 @@ public final class WorkerRuntime implements AutoCloseable {
     private static WorkerRuntime started(Setup setup, Clock clock, OwnershipLocks locks, DeviceRoster roster)
             throws IOException {
         WorkerSettings settings = setup.settings();
-        RankPort port = new RankPort(setup.node(), new ProcProcessTable(PROC), clock, settings.maxRanks());
+        RankPort port =
+                new RankPort(setup.node(), new ProcProcessTable(PROC), clock, settings.maxRanks(), settings.watch());
         WorkerHub.Setup hub = new WorkerHub.Setup(
                 setup.node(),
                 roster.opened(),

@@ -164,6 +164,7 @@ public final class StatusTable {
         if (rank.path("settled").isBoolean() && !rank.path("settled").booleanValue()) {
             notes.add("SETTLING");
         }
+        RanksTable.leak(rank).ifPresent(speed -> notes.add("LEAK " + speed));
         return new Cell(String.join(" ", notes), Style.NOTICE);
     }
 

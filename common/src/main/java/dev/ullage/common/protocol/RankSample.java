@@ -6,6 +6,7 @@ import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.model.RankWatch;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -16,6 +17,7 @@ import java.util.OptionalLong;
  * @param connected whether its client has a connection now; a process may live without one
  * @param ageMillis since anything was heard from it, when this was sent
  * @param needsRestart the limit it cannot take while it runs, by its newest confirmation
+ * @param watch what watching its allocator has come to; an older worker or client does not say
  */
 public record RankSample(
         RankInstance instance,
@@ -25,7 +27,20 @@ public record RankSample(
         EnforcedBy enforcedBy,
         boolean connected,
         long ageMillis,
-        Optional<NeedsRestart> needsRestart) {
+        Optional<NeedsRestart> needsRestart,
+        Optional<RankWatch> watch) {
+
+    /** Of a rank that is not watched and needs no restart. */
+    public RankSample(
+            RankInstance instance,
+            RankFacts facts,
+            Activity activity,
+            RankUse use,
+            EnforcedBy enforcedBy,
+            boolean connected,
+            long ageMillis) {
+        this(instance, facts, activity, use, enforcedBy, connected, ageMillis, Optional.empty(), Optional.empty());
+    }
 
     /** Where in its training a rank is; the step is unknown when it does not count them. */
     public record Activity(Phase phase, OptionalLong step) {}

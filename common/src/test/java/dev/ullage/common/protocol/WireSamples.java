@@ -18,6 +18,7 @@ import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
@@ -173,7 +174,35 @@ final class WireSamples {
                 true,
                 40,
                 Optional.of(new NeedsRestart(
-                        MemoryBytes.ofGibibytes(8), MemoryBytes.ofGibibytes(4), "TensorFlow's limit is fixed")));
+                        MemoryBytes.ofGibibytes(8), MemoryBytes.ofGibibytes(4), "TensorFlow's limit is fixed")),
+                Optional.of(rankWatch()));
+    }
+
+    private static RankWatch rankWatch() {
+        return new RankWatch(
+                new RankWatch.Progress(OptionalLong.of(1200), OptionalLong.of(3), 100),
+                List.of(new RankWatch.PhasePeak(
+                        Phase.BACKWARD, Optional.of(MemoryBytes.of(11)), Optional.of(MemoryBytes.of(9)))),
+                new RankWatch.Allocator(
+                        OptionalLong.of(123_456),
+                        OptionalLong.of(102),
+                        Optional.of(Share.ofPercent(12)),
+                        Optional.of(Share.ofPercent(3)),
+                        OptionalLong.of(2),
+                        OptionalLong.of(1)),
+                new RankWatch.Leak(
+                        RankWatch.LeakState.SUSPECTED,
+                        OptionalLong.of(MemoryBytes.MEBIBYTE),
+                        Optional.of(Share.ofPercent(99)),
+                        100),
+                List.of(new RankWatch.Snapshot(
+                        1000,
+                        Optional.of(MemoryBytes.of(5)),
+                        Optional.of(MemoryBytes.of(8)),
+                        Optional.of(MemoryBytes.of(2)),
+                        Optional.of(MemoryBytes.of(1)),
+                        OptionalLong.of(4))),
+                Optional.of(new RankWatch.CacheRelease(700, MemoryBytes.of(9), MemoryBytes.of(6))));
     }
 
     private static RankSample sparseRankSample() {
@@ -185,6 +214,7 @@ final class WireSamples {
                 EnforcedBy.ADVISORY,
                 false,
                 0,
+                Optional.empty(),
                 Optional.empty());
     }
 

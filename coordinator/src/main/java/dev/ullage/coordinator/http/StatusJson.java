@@ -186,6 +186,7 @@ public final class StatusJson {
                 sample.flatMap(RankSample::needsRestart)
                         .map(StatusJson::needsRestart)
                         .orElse(null));
+        json.set("watch", sample.flatMap(RankSample::watch).map(WatchJson::of).orElse(null));
         return json;
     }
 

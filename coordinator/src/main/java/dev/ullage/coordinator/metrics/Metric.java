@@ -136,7 +136,7 @@ enum Metric {
     RANK_LIMIT(
             Kind.GAUGE,
             "ullage_rank_limit_bytes",
-            List.of("node", "device", "job", "rank", "phase"),
+            Label.RANK_PHASE,
             "The limit that the newest order gives the rank in this phase."),
     RANK_TARGET(
             Kind.GAUGE,
@@ -176,6 +176,28 @@ enum Metric {
             "ullage_rank_allocator_refusals",
             Label.RANK,
             "Requests that the rank's own allocator turned away because of the limit."),
+    RANK_PHASE_PEAK(
+            Kind.GAUGE,
+            "ullage_rank_phase_peak_bytes",
+            Label.RANK_PHASE,
+            "The most the rank's allocator has held in this phase over its last steps."),
+    RANK_ALLOCATIONS(
+            Kind.COUNTER, "ullage_rank_allocations", Label.RANK, "Requests that the rank's allocator has served."),
+    RANK_FRAGMENTATION(
+            Kind.GAUGE,
+            "ullage_rank_fragmentation_ratio",
+            Label.RANK,
+            "Memory in unused pieces of split blocks by what the rank's allocator holds, 0 to 1."),
+    RANK_ROUNDING_WASTE(
+            Kind.GAUGE,
+            "ullage_rank_rounding_waste_ratio",
+            Label.RANK,
+            "The part of the allocated memory that rounding sizes up has added, 0 to 1."),
+    RANK_LEAK(
+            Kind.GAUGE,
+            "ullage_rank_leak_suspected",
+            Label.RANK,
+            "1 if what the rank has allocated at the ends of its steps grows without end, 0 if not."),
 
     DCGM_TOTAL(Kind.GAUGE, "DCGM_FI_DEV_FB_TOTAL", Label.DCGM, "All memory of the device, in MiB."),
     DCGM_FREE(Kind.GAUGE, "DCGM_FI_DEV_FB_FREE", Label.DCGM, "Memory that is not allocated, in MiB."),
@@ -209,6 +231,7 @@ enum Metric {
         static final List<String> NODE = List.of("node");
         static final List<String> DEVICE = List.of("node", "device");
         static final List<String> RANK = List.of("node", "device", "job", "rank");
+        static final List<String> RANK_PHASE = List.of("node", "device", "job", "rank", "phase");
         static final List<String> DCGM = List.of("gpu", "UUID", "pci_bus_id", "modelName", "hostname");
     }
 

@@ -5,6 +5,8 @@ import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.model.RankWatch;
+import dev.ullage.common.model.RankWatch.LeakState;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
@@ -79,6 +81,25 @@ record RankMetrics(RankId rank, Optional<MemoryBytes> ceiling, Optional<GrantRep
         series.put(Metric.RANK_CONNECTED, labels, sample.connected());
         series.putMillis(Metric.RANK_AGE, labels, sample.ageMillis());
         series.put(Metric.RANK_ALLOCATOR_REFUSALS, labels, use.refusals());
+        sample.watch().ifPresent(watch -> putWatch(series, labels, watch));
+    }
+
+    private static void putWatch(Series series, List<String> labels, RankWatch watch) {
+        watch.phases()
+                .forEach(peak -> series.putBytes(
+                        Metric.RANK_PHASE_PEAK,
+                        and(labels, peak.phase().name().toLowerCase(Locale.ROOT)),
+                        peak.held()));
+        watch.allocator().allocations().ifPresent(count -> series.put(Metric.RANK_ALLOCATIONS, labels, count));
+        watch.allocator()
+                .fragmentation()
+                .ifPresent(share -> series.put(Metric.RANK_FRAGMENTATION, labels, ClusterMetrics.ratio(share)));
+        watch.allocator()
+                .roundingWaste()
+                .ifPresent(share -> series.put(Metric.RANK_ROUNDING_WASTE, labels, ClusterMetrics.ratio(share)));
+        if (watch.leak().state() != LeakState.UNKNOWN) {
+            series.put(Metric.RANK_LEAK, labels, watch.leak().state() == LeakState.SUSPECTED);
+        }
     }
 
     private static List<String> and(List<String> labels, String last) {

@@ -1,19 +1,36 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.RankWatch;
+import dev.ullage.common.model.RankWatch.PhasePeak;
 import dev.ullage.config.PolicySettings.Observed;
 import dev.ullage.coordinator.planning.Shares.RankShare;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
- * {@code limit = max(held, peak + floor(peak x slack), minimum)}, once the rank has done so many steps that its first
- * optimizer step, which allocates the optimizer's state, is among them. Until then, and whenever its peak says nothing
- * of its need (not known, or cut short by the limit), an equal part of the device.
+ * {@code limit of a phase = max(peak + floor(peak x slack), minimum)}, with the peak of that phase over the rank's last
+ * steps, once it has done so many steps that its first optimizer step, which allocates the optimizer's state, is among
+ * them. The highest of them, and what the rank holds now, is its limit. A phase that was not seen yet has all of it.
  *
- * <p>A rank reports one peak, that of its whole life. Peaks for each phase and over the last steps do not reach the
- * coordinator, so the limit is the same in every phase, and it does not fall while the process lives.
+ * <p>A rank that is not watched, or not for long enough since its worker's restart, has one peak, that of its whole
+ * life, for all phases. Whenever peaks say nothing of the need (not known, too early, or cut short by the limit), the
+ * limit is an equal part of the device.
  */
 public final class ObservedPolicy implements LimitPolicy {
+    /** In the first step every phase but the optimizer's is without the state that is held in all later steps. */
+    private static final long FEWEST_STEPS = 2;
+
+    /** So many steps tell what a phase needs, however late the peaks are to count; no worker looks at fewer. */
+    private static final long ENOUGH_STEPS = 10;
+
     private final Observed settings;
     private final MemoryBytes minimum;
 
@@ -22,52 +39,117 @@ public final class ObservedPolicy implements LimitPolicy {
         this.minimum = minimum;
     }
 
+    /** What a rank needs: in all phases, and in those of which it is known. */
+    private record Need(Claim claim, Optional<PhaseLimits> phases) {}
+
     @Override
     public Shares share(PlanningInput input) {
-        return new Shares(Claim.settle(
-                        input.ranks().stream().map(rank -> claim(rank, input)).toList(), input)
-                .stream()
-                .map(RankShare::sameInAllPhases)
-                .toList());
-    }
-
-    private Claim claim(RankRequest rank, PlanningInput input) {
-        Optional<String> obstacle = obstacle(rank.observed());
-        if (obstacle.isPresent()) {
-            return new Claim(
-                    rank,
-                    input.equalPart(),
-                    "%s: %s over %s is %s"
-                            .formatted(obstacle.get(), input.terms().budget(), input.rankCount(), input.equalPart()));
+        List<Need> needs = input.ranks().stream().map(rank -> need(rank, input)).toList();
+        List<RankShare> settled = Claim.settle(needs.stream().map(Need::claim).toList(), input);
+        List<RankShare> shares = new ArrayList<>();
+        for (int i = 0; i < settled.size(); i++) {
+            RankShare share = settled.get(i);
+            shares.add(needs.get(i).phases().map(share::atMost).orElseGet(share::sameInAllPhases));
         }
-        MemoryBytes peak = rank.observed().peakReserved().orElseThrow();
-        MemoryBytes held = rank.observed().held().orElse(MemoryBytes.ZERO);
-        MemoryBytes need = saturatedSum(peak, peak.times(settings.slack()));
-        MemoryBytes claimed = need.max(held).max(minimum);
-        String rule = "peak of %s (of its whole life: peaks of single phases are not reported) + slack %s is %s"
-                .formatted(peak, settings.slack(), need);
-        return new Claim(rank, claimed, claimed.equals(need) ? rule : rule + ", raised to %s".formatted(claimed));
+        return new Shares(shares);
     }
 
-    /** Why the peak is no measure of what the rank needs. */
-    private Optional<String> obstacle(RankObserved observed) {
-        if (observed.peakReserved().filter(peak -> !peak.isZero()).isEmpty()) {
+    private Need need(RankRequest rank, PlanningInput input) {
+        RankObserved observed = rank.observed();
+        Map<Phase, MemoryBytes> peaks = peaks(observed);
+        Optional<String> obstacle = obstacle(observed, peaks);
+        if (obstacle.isPresent()) {
+            String rule = "%s: %s over %s is %s"
+                    .formatted(obstacle.get(), input.terms().budget(), input.rankCount(), input.equalPart());
+            return new Need(new Claim(rank, input.equalPart(), rule), Optional.empty());
+        }
+        return peaks.isEmpty() ? byLife(rank) : byPhase(rank, peaks);
+    }
+
+    private Need byLife(RankRequest rank) {
+        MemoryBytes peak = rank.observed().peakReserved().orElseThrow();
+        MemoryBytes need = withSlack(peak);
+        MemoryBytes claimed =
+                need.max(rank.observed().held().orElse(MemoryBytes.ZERO)).max(minimum);
+        String rule = "peak of %s (of its whole life) + slack %s is %s".formatted(peak, settings.slack(), need);
+        return new Need(new Claim(rank, claimed, raised(rule, need, claimed)), Optional.empty());
+    }
+
+    private Need byPhase(RankRequest rank, Map<Phase, MemoryBytes> peaks) {
+        Map.Entry<Phase, MemoryBytes> highest = Collections.max(peaks.entrySet(), Map.Entry.comparingByValue());
+        MemoryBytes peak = highest.getValue();
+        MemoryBytes need = withSlack(peak);
+        MemoryBytes claimed =
+                need.max(rank.observed().held().orElse(MemoryBytes.ZERO)).max(minimum);
+        PhaseLimits phases = PhaseLimits.of(phase -> Optional.ofNullable(peaks.get(phase))
+                .map(this::withSlack)
+                .orElse(claimed)
+                .max(minimum));
+        String rule = "peak of %s in %s over its last %d steps + slack %s is %s, in other phases by their own peaks"
+                .formatted(peak, highest.getKey(), steps(rank.observed()), settings.slack(), need);
+        return new Need(new Claim(rank, claimed, raised(rule, need, claimed)), Optional.of(phases));
+    }
+
+    private static String raised(String rule, MemoryBytes need, MemoryBytes claimed) {
+        return claimed.equals(need) ? rule : rule + ", raised to %s".formatted(claimed);
+    }
+
+    /** Of the phases that were seen, in their order; none while too few steps were. */
+    private Map<Phase, MemoryBytes> peaks(RankObserved observed) {
+        Map<Phase, MemoryBytes> peaks = new EnumMap<>(Phase.class);
+        if (steps(observed) >= Math.max(FEWEST_STEPS, Math.min(settings.afterStep(), ENOUGH_STEPS))) {
+            for (PhasePeak peak : observed.watch().map(RankWatch::phases).orElse(List.of())) {
+                peak.held().filter(held -> !held.isZero()).ifPresent(held -> peaks.put(peak.phase(), held));
+            }
+        }
+        return peaks;
+    }
+
+    private static long steps(RankObserved observed) {
+        return observed.watch().map(watch -> watch.progress().steps()).orElse(0L);
+    }
+
+    /** Why the peaks are no measure of what the rank needs. */
+    private Optional<String> obstacle(RankObserved observed, Map<Phase, MemoryBytes> peaks) {
+        boolean isWatched = !peaks.isEmpty();
+        if (!isWatched && observed.peakReserved().filter(peak -> !peak.isZero()).isEmpty()) {
             return Optional.of("its peak is not known yet");
         }
-        if (observed.step().isEmpty()) {
+        OptionalLong step = observed.step();
+        if (step.isEmpty()) {
             return Optional.of("its step is not known, so its peak may be from before the first optimizer step");
         }
-        if (observed.step().getAsLong() < settings.afterStep()) {
-            return Optional.of("step %d, peaks count from step %d on"
-                    .formatted(observed.step().getAsLong(), settings.afterStep()));
+        if (step.getAsLong() < settings.afterStep()) {
+            return Optional.of(
+                    "step %d, peaks count from step %d on".formatted(step.getAsLong(), settings.afterStep()));
         }
+        return isWatched ? refusedLately(observed) : refusedEver(observed);
+    }
+
+    private static Optional<String> refusedEver(RankObserved observed) {
         return observed.refusals() > 0
                 ? Optional.of("its allocator was refused %d times, so its peak is its limit's and not its need's"
                         .formatted(observed.refusals()))
                 : Optional.empty();
     }
 
-    private static MemoryBytes saturatedSum(MemoryBytes left, MemoryBytes right) {
-        return left.plus(right.min(MemoryBytes.of(Long.MAX_VALUE - left.value())));
+    /** Where the allocator does not count refusals by step, one at any time counts. */
+    private static Optional<String> refusedLately(RankObserved observed) {
+        OptionalLong lately =
+                observed.watch().map(watch -> watch.allocator().refusals()).orElse(OptionalLong.empty());
+        if (lately.isEmpty()) {
+            return refusedEver(observed);
+        }
+        return lately.getAsLong() > 0
+                ? Optional.of(
+                        "its allocator was refused %d times in its last %d steps, so its peaks are its limit's and"
+                                        .formatted(lately.getAsLong(), steps(observed))
+                                + " not its need's")
+                : Optional.empty();
+    }
+
+    private MemoryBytes withSlack(MemoryBytes peak) {
+        MemoryBytes slack = peak.times(settings.slack());
+        return peak.plus(slack.min(MemoryBytes.of(Long.MAX_VALUE - peak.value())));
     }
 }

@@ -1,6 +1,7 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.protocol.RankSample;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -15,15 +16,27 @@ import java.util.OptionalLong;
  * @param held what its allocator holds now
  * @param peakReserved the most its allocator ever held, over all phases
  * @param refusals requests its allocator turned away because of the limit
+ * @param watch what its last steps did, phase by phase
  */
 public record RankObserved(
         OptionalInt worldSize,
         OptionalLong step,
         Optional<MemoryBytes> held,
         Optional<MemoryBytes> peakReserved,
-        long refusals) {
+        long refusals,
+        Optional<RankWatch> watch) {
     public static final RankObserved NOTHING =
             new RankObserved(OptionalInt.empty(), OptionalLong.empty(), Optional.empty(), Optional.empty(), 0);
+
+    /** Of a rank that is not watched. */
+    public RankObserved(
+            OptionalInt worldSize,
+            OptionalLong step,
+            Optional<MemoryBytes> held,
+            Optional<MemoryBytes> peakReserved,
+            long refusals) {
+        this(worldSize, step, held, peakReserved, refusals, Optional.empty());
+    }
 
     public static RankObserved of(RankSample sample) {
         return new RankObserved(
@@ -31,6 +44,7 @@ public record RankObserved(
                 sample.activity().step(),
                 sample.use().held(),
                 sample.use().peakReserved(),
-                sample.use().refusals());
+                sample.use().refusals(),
+                sample.watch());
     }
 }

@@ -6,6 +6,7 @@ import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.Share;
 import dev.ullage.config.PhaseShares;
 import java.util.List;
+import java.util.Optional;
 
 /** What a policy chose: a limit for every rank it was asked about, in the order in which growth is to be considered. */
 public record Shares(List<RankShare> ranks) {
@@ -36,19 +37,35 @@ public record Shares(List<RankShare> ranks) {
             return new RankShare(rank, limit, reason, PhaseUse.SAME_IN_ALL);
         }
 
+        /** The same, with no more in a phase than the policy found it to need, of which the operator has a share. */
+        RankShare atMost(PhaseLimits needs) {
+            PhaseLimits left = PhaseLimits.of(phase -> needs.in(phase).times(rank.share()));
+            return new RankShare(rank, limit, reason, PhaseUse.atMost(left));
+        }
+
         /** @param settings the part of the limit in each phase */
         public PhaseLimits limits(PhaseShares settings) {
-            return PhaseLimits.of(phase -> limit.times(phases.in(phase, settings)));
+            return PhaseLimits.of(phase -> phases.of(limit, phase, settings));
         }
     }
 
-    /** Whether the settings' shares of the phases count for a limit. */
-    public enum PhaseUse {
-        BY_SETTINGS,
-        SAME_IN_ALL;
+    /**
+     * What of a limit counts in each phase.
+     *
+     * @param bySettings whether the settings' shares of the phases count
+     * @param needs no phase has more than this; empty: all of it counts
+     */
+    public record PhaseUse(boolean bySettings, Optional<PhaseLimits> needs) {
+        static final PhaseUse BY_SETTINGS = new PhaseUse(true, Optional.empty());
+        static final PhaseUse SAME_IN_ALL = new PhaseUse(false, Optional.empty());
 
-        Share in(Phase phase, PhaseShares settings) {
-            return this == SAME_IN_ALL ? Share.ALL : settings.in(phase);
+        static PhaseUse atMost(PhaseLimits needs) {
+            return new PhaseUse(false, Optional.of(needs));
+        }
+
+        MemoryBytes of(MemoryBytes limit, Phase phase, PhaseShares settings) {
+            MemoryBytes part = bySettings ? limit.times(settings.in(phase)) : limit;
+            return needs.map(most -> most.in(phase).min(part)).orElse(part);
         }
     }
 }

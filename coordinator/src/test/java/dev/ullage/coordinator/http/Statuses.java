@@ -17,6 +17,7 @@ import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
@@ -92,7 +93,8 @@ public final class Statuses {
                 EnforcedBy.TORCH,
                 true,
                 250,
-                needsRestart);
+                needsRestart,
+                Optional.of(watch()));
         return new DeviceStatus(
                 info(),
                 Optional.of(new SampleStatus(
@@ -116,6 +118,35 @@ public final class Statuses {
                 Optional.of(ledger(grant(Optional.empty()))),
                 Optional.empty(),
                 Optional.empty());
+    }
+
+    /** Everything is known of it, and it leaks. */
+    public static RankWatch watch() {
+        return new RankWatch(
+                new RankWatch.Progress(OptionalLong.of(17), OptionalLong.of(2), 17),
+                List.of(
+                        new RankWatch.PhasePeak(Phase.FORWARD, Optional.of(gibibytes(10)), Optional.of(gibibytes(9))),
+                        new RankWatch.PhasePeak(Phase.BACKWARD, Optional.of(gibibytes(12)), Optional.empty())),
+                new RankWatch.Allocator(
+                        OptionalLong.of(12_345),
+                        OptionalLong.of(700),
+                        Optional.of(Share.ofPercent(15)),
+                        Optional.of(Share.ofPercent(2)),
+                        OptionalLong.of(1),
+                        OptionalLong.of(4)),
+                new RankWatch.Leak(
+                        RankWatch.LeakState.SUSPECTED,
+                        OptionalLong.of(MemoryBytes.MEBIBYTE),
+                        Optional.of(new Share(9_999)),
+                        80),
+                List.of(new RankWatch.Snapshot(
+                        10,
+                        Optional.of(gibibytes(8)),
+                        Optional.of(gibibytes(10)),
+                        Optional.of(gibibytes(1)),
+                        Optional.of(gibibytes(2)),
+                        OptionalLong.of(40))),
+                Optional.of(new RankWatch.CacheRelease(12, gibibytes(10), gibibytes(9))));
     }
 
     private static DeviceInfo info() {

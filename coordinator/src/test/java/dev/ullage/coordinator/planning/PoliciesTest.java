@@ -10,12 +10,14 @@ import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.Priority;
+import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.model.Share;
 import dev.ullage.config.FixedLimit;
 import dev.ullage.config.JobTerms;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.config.PhaseShares;
 import dev.ullage.config.PolicyName;
+import dev.ullage.config.PolicySettings.Hybrid;
 import dev.ullage.coordinator.planning.Shares.RankShare;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -191,6 +193,44 @@ class PoliciesTest {
         assertThat(reason(shares.get(2))).startsWith("its step is not known, growth until step 1000: ");
     }
 
+    // By epochs as the rank reports them; steps count for one that does not, if they are known to make up the epochs.
+    @Test
+    void hybridGrowsForSomeEpochsOfARankThatReportsThem() {
+        Hybrid byEpoch = new Hybrid(OptionalLong.empty(), OptionalLong.of(2), Share.ofPercent(80));
+        Hybrid orByStep = new Hybrid(OptionalLong.of(100), OptionalLong.of(2), Share.ofPercent(80));
+        MemoryBytes part = gib(64);
+        MemoryBytes ratio = part.times(Share.ofPercent(80));
+
+        assertThat(hybrid(byEpoch, inEpoch(1, 500)).limit()).isEqualTo(part);
+        assertThat(hybrid(byEpoch, inEpoch(2, 500)).limit()).isEqualTo(ratio);
+        assertThat(reason(hybrid(byEpoch, inEpoch(2, 500)))).startsWith("epoch 2, from epoch 2 on 80% of 64.0 GiB");
+        assertThat(hybrid(byEpoch, atStep(500)).limit()).isEqualTo(part);
+        assertThat(reason(hybrid(byEpoch, atStep(500)))).startsWith("its epoch is not known, growth until epoch 2: ");
+        assertThat(hybrid(orByStep, inEpoch(1, 500)).limit()).isEqualTo(part);
+        assertThat(hybrid(orByStep, atStep(500)).limit()).isEqualTo(ratio);
+    }
+
+    private static RankShare hybrid(Hybrid settings, RankObserved observed) {
+        RankRequest rank = new RankRequest(rank(0), Share.ALL, by(PolicyName.HYBRID), observed);
+        return new HybridPolicy(settings)
+                .share(new PlanningInput(DEVICE, device(gib(80)), List.of(rank)))
+                .ranks()
+                .get(0);
+    }
+
+    private static RankObserved inEpoch(long epoch, long step) {
+        OptionalLong unknown = OptionalLong.empty();
+        RankWatch watch = new RankWatch(
+                new RankWatch.Progress(OptionalLong.of(step), OptionalLong.of(epoch), step),
+                List.of(),
+                new RankWatch.Allocator(unknown, unknown, Optional.empty(), Optional.empty(), unknown, unknown),
+                RankWatch.Leak.UNKNOWN,
+                List.of(),
+                Optional.empty());
+        return new RankObserved(
+                OptionalInt.empty(), OptionalLong.of(step), Optional.empty(), Optional.empty(), 0, Optional.of(watch));
+    }
+
     @Test
     void observedIsThePeakWithItsSlackOnceThePeakCounts() {
         List<RankShare> shares = share(
@@ -205,13 +245,11 @@ class PoliciesTest {
         assertThat(shares)
                 .extracting(PoliciesTest::reason)
                 .containsExactly(
-                        "peak of 10.0 GiB (of its whole life: peaks of single phases are not reported) + slack 10% is"
-                                + " 11.0 GiB",
+                        "peak of 10.0 GiB (of its whole life) + slack 10% is 11.0 GiB",
                         "step 9, peaks count from step 10 on: 64.0 GiB over 4 ranks is 16.0 GiB",
                         "its allocator was refused 3 times, so its peak is its limit's and not its need's: 64.0 GiB"
                                 + " over 4 ranks is 16.0 GiB",
-                        "peak of 10.0 GiB (of its whole life: peaks of single phases are not reported) + slack 10% is"
-                                + " 11.0 GiB, raised to 12.0 GiB");
+                        "peak of 10.0 GiB (of its whole life) + slack 10% is 11.0 GiB," + " raised to 12.0 GiB");
     }
 
     @Test

@@ -44,6 +44,13 @@ final class RankCodec {
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
 
+    private final int snapshotSteps;
+
+    /** @param snapshotSteps what a rank is told: steps between two snapshots, 0 for none */
+    RankCodec(int snapshotSteps) {
+        this.snapshotSteps = snapshotSteps;
+    }
+
     RankMessage parse(byte[] line) throws BadMessageException {
         JsonNode node;
         try {
@@ -74,6 +81,9 @@ final class RankCodec {
                         fields.optionalBytes("peakAllocatedBytes"),
                         fields.optionalBytes("peakReservedBytes"),
                         fields.optionalNumber("refusals").orElse(0)));
+            case "phase-summary" -> WatchLines.summary(fields);
+            case "snapshot" -> WatchLines.snapshot(fields);
+            case "cache-released" -> WatchLines.released(fields);
             case "bye" -> new RankMessage.Bye();
             case "attach" -> new RankMessage.Attach(fields.text("session"), fields.text("token"));
             case "phase" ->
@@ -151,7 +161,8 @@ final class RankCodec {
                 .put("deviceIndex", device.index())
                 .put("deviceName", device.name())
                 .put("deviceKind", device.kind().label())
-                .put("node", node.value());
+                .put("node", node.value())
+                .put("snapshotSteps", snapshotSteps);
         memory.ifPresentOrElse(
                 use -> json.put("deviceTotalBytes", use.total().value()), () -> json.putNull("deviceTotalBytes"));
         return line(json);
@@ -164,6 +175,11 @@ final class RankCodec {
             limits.put(phase.name(), order.limits().in(phase).value());
         }
         return line(json);
+    }
+
+    /** Asks a rank to give its cache back at its next phase change. */
+    byte[] releaseCache() {
+        return line(message("release-cache"));
     }
 
     byte[] error(BadMessageException e) {
@@ -213,7 +229,7 @@ final class RankCodec {
     }
 
     /** Typed access to the fields of one object; every failure names field, value and rule. */
-    private record Fields(JsonNode node) {
+    record Fields(JsonNode node) {
 
         String text(String name) {
             JsonNode value = node.path(name);

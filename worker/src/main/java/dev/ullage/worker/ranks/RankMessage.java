@@ -7,6 +7,8 @@ import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.model.RankWatch;
+import dev.ullage.worker.watch.StepSummary;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -49,6 +51,14 @@ sealed interface RankMessage {
             implements RankMessage {}
 
     record Usage(RankUse use) implements RankMessage {}
+
+    /** What the rank's allocator did up to the end of a step. */
+    record Watched(StepSummary summary) implements RankMessage {}
+
+    record SnapshotTaken(RankWatch.Snapshot snapshot) implements RankMessage {}
+
+    /** @param release empty when the allocator does not know what it holds */
+    record CacheReleased(Optional<RankWatch.CacheRelease> release) implements RankMessage {}
 
     record Bye() implements RankMessage {}
 

@@ -3,6 +3,8 @@ package dev.ullage.worker.ranks;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.config.WatchSettings;
+import dev.ullage.worker.watch.WatchedRank;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -22,15 +24,21 @@ public final class RankPort {
     private final Clock clock;
     private final int maxRanks;
     private final SessionDirectory directory = new SessionDirectory();
-    private final RankCodec codec = new RankCodec();
+    private final RankCodec codec;
+    private final WatchSettings watch;
     private final SecureRandom random = new SecureRandom();
 
-    /** @param maxRanks processes served at a time, 1 or more */
-    public RankPort(NodeId node, ProcessTable processes, Clock clock, int maxRanks) {
+    /**
+     * @param maxRanks processes served at a time, 1 or more
+     * @param watch how closely they are watched
+     */
+    public RankPort(NodeId node, ProcessTable processes, Clock clock, int maxRanks, WatchSettings watch) {
         this.node = node;
         this.processes = processes;
         this.clock = clock;
         this.maxRanks = maxRanks;
+        this.watch = watch;
+        this.codec = new RankCodec(watch.snapshotSteps());
     }
 
     /** The sessions, for the hub's thread; {@code events} brings what sessions say back to it. */
@@ -44,6 +52,7 @@ public final class RankPort {
                 sample ->
                         events.accept(new RankSessions.Sampled(admitted.device().id(), sample)),
                 codec,
+                new WatchedRank(watch),
                 clock));
         return new RankSessions(processes, directory, factory, useListener, spawner, codec, maxRanks);
     }

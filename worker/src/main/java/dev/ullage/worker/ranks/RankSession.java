@@ -1,14 +1,17 @@
 package dev.ullage.worker.ranks;
 
 import dev.ullage.common.ledger.Order;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.model.RankWatch.CacheRelease;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.worker.limits.LimitKeeper;
+import dev.ullage.worker.watch.WatchedRank;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,12 +27,15 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One process of a rank, from its first hello until the process is gone; connections come and go in between. All its
  * state is soft: the rank says it again, and its promises are the keeper's.
  */
 public final class RankSession extends AbstractBehavior<RankSession.Command> {
+    private static final Logger LOG = LoggerFactory.getLogger(RankSession.class);
     private static final Duration REPORT_INTERVAL = Duration.ofMillis(200);
     private static final int REPORT_AT_LEAST_EVERY = 5;
 
@@ -49,6 +55,9 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     /** The keeper orders new limits. */
     private record Ordered(Order order) implements Command {}
 
+    /** The memory of its device was read: it may be time to give a cache back. */
+    record Measured(MemoryUse device) implements Command {}
+
     private enum Report implements Command {
         INSTANCE
     }
@@ -58,6 +67,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
      *
      * @param handle makes the session's handle from its own reference
      * @param onSample receives what the rank last said, at a bounded rate
+     * @param watched what is kept of its memory; the session's own
      */
     record Setup(
             RankInstance instance,
@@ -66,6 +76,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
             Function<ActorRef<Command>, SessionHandle> handle,
             Consumer<RankSample> onSample,
             RankCodec codec,
+            WatchedRank watched,
             Clock clock) {}
 
     private final Setup setup;
@@ -107,6 +118,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 .onMessage(Ordered.class, this::onOrdered)
                 .onMessage(Connected.class, this::onConnected)
                 .onMessage(Disconnected.class, this::onDisconnected)
+                .onMessage(Measured.class, this::onMeasured)
                 .onMessageEquals(Report.INSTANCE, this::onReport)
                 .onSignal(PostStop.class, signal -> onStopped())
                 .build();
@@ -149,8 +161,36 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
             enforcedBy = confirm.enforcedBy();
             needsRestart = confirm.needsRestart();
             setup.keeper().tell(new LimitKeeper.Confirmed(setup.instance(), confirm.sequence(), confirm.inForce()));
+        } else if (command.message() instanceof RankMessage.Watched step) {
+            setup.watched().add(step.summary());
+        } else if (command.message() instanceof RankMessage.SnapshotTaken taken) {
+            setup.watched().add(taken.snapshot());
+        } else if (command.message() instanceof RankMessage.CacheReleased released) {
+            released.release().ifPresent(this::onReleased);
         }
         return heard();
+    }
+
+    private void onReleased(CacheRelease release) {
+        setup.watched().add(release);
+        LOG.info(
+                "rank={} gained={} reason=\"cache released: {} held before, {} after\"",
+                setup.instance(),
+                release.gain(),
+                release.before(),
+                release.after());
+    }
+
+    private Behavior<Command> onMeasured(Measured command) {
+        if (channel != null && setup.watched().isToBeAskedForItsCache(command.device())) {
+            channel.send(setup.codec().releaseCache());
+            LOG.info(
+                    "rank={} reason=\"asked for its cache: its memory is fragmented, {} of {} of the device are free\"",
+                    setup.instance(),
+                    command.device().free(),
+                    command.device().allocatable());
+        }
+        return this;
     }
 
     private Behavior<Command> heard() {
@@ -190,7 +230,8 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 enforcedBy,
                 channel != null,
                 Math.max(0, age),
-                needsRestart);
+                needsRestart,
+                setup.watched().watch());
     }
 
     private Behavior<Command> onStopped() {

@@ -1,6 +1,7 @@
 package dev.ullage.worker.ranks;
 
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
@@ -203,6 +204,14 @@ public final class RankSessions {
         known.forEach(
                 (instance, rank) -> placed.put(instance.pid(), new Attribution.Placed(instance.rank(), rank.device())));
         return placed;
+    }
+
+    /** A device was read; its ranks may have to give their caches back. */
+    public void measured(DeviceId device, MemoryUse memory) {
+        known.values().stream()
+                .filter(rank -> rank.device().equals(device))
+                .flatMap(rank -> rank.session().stream())
+                .forEach(session -> session.tell(new RankSession.Measured(memory)));
     }
 
     /** What the ranks on a device last said of themselves. */

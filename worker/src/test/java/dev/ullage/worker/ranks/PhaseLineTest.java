@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The quick reader understands exactly what the general one does, or leaves it to that. */
 class PhaseLineTest {
-    private final RankCodec codec = new RankCodec();
+    private final RankCodec codec = new RankCodec(500);
 
     @ParameterizedTest
     @EnumSource(Phase.class)

@@ -26,7 +26,7 @@ class RankAdmissionTest {
             hello -> aDevice().info(),
             device -> Optional.empty(),
             new SessionDirectory(),
-            new RankCodec(),
+            new RankCodec(500),
             admitted::add);
 
     private void hello(String peerUser) throws BadMessageException, IOException {

@@ -18,7 +18,9 @@ import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.model.RankWatch;
 import dev.ullage.worker.ranks.BadMessageException.Code;
+import dev.ullage.worker.watch.StepSummary;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -37,7 +39,7 @@ class RankCodecTest {
             + "'device':'GPU-5a','framework':'torch 2.10.0','canEnforce':['torch','allocator'],"
             + "'inForce':{'sequence':41,'limitBytes':68719476736},'heldBytes':1234567}";
 
-    private final RankCodec codec = new RankCodec();
+    private final RankCodec codec = new RankCodec(500);
 
     private RankMessage parse(String json) throws BadMessageException {
         return codec.parse(json.replace('\'', '"').getBytes(UTF_8));
@@ -121,6 +123,29 @@ class RankCodecTest {
                 .isEqualTo(new RankMessage.PhaseEntered(Phase.BACKWARD, OptionalLong.empty(), OptionalLong.of(7)));
     }
 
+    @Test
+    void whatWasWatchedMayBeUnknownInEachPart() throws BadMessageException {
+        OptionalLong unknown = OptionalLong.empty();
+        assertThat(parse("{'type':'phase-summary','step':7,'epoch':null,'phases':{'LATER':{},'IDLE':{}}}"))
+                .isEqualTo(new RankMessage.Watched(new StepSummary(
+                        7,
+                        1,
+                        unknown,
+                        List.of(new RankWatch.PhasePeak(Phase.IDLE, Optional.empty(), Optional.empty())),
+                        new StepSummary.Amounts(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
+                        new StepSummary.Counts(unknown, unknown, unknown))));
+        assertThat(parse("{'type':'cache-released','step':7,'beforeBytes':5,'afterBytes':null}"))
+                .isEqualTo(new RankMessage.CacheReleased(Optional.empty()));
+        assertThat(parse("{'type':'snapshot','step':500,'largestFreeBytes':3}"))
+                .isEqualTo(new RankMessage.SnapshotTaken(new RankWatch.Snapshot(
+                        500,
+                        Optional.empty(),
+                        Optional.empty(),
+                        Optional.empty(),
+                        Optional.of(MemoryBytes.of(3)),
+                        unknown)));
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -143,6 +168,8 @@ class RankCodecTest {
                 "{'type':'confirm','sequence':1,'limitBytes':2,'enforcedBy':'env','needsRestart':true} | needsRestart must be an object, is true",
                 "{'type':'confirm','sequence':1,'limitBytes':2,'enforcedBy':'env','needsRestart':{'limitBytes':1}} | reason must be a string, is absent",
                 "{'type':'usage','reservedBytes':-5} | reservedBytes must be a whole number of 0 or more, is -5",
+                "{'type':'phase-summary','step':1,'phases':[]} | phases must be an object, is []",
+                "{'type':'snapshot'}                | step must be a whole number of 0 or more, is absent",
                 "{'type':'attach','session':'s'}     | token must be a string, is absent",
                 "{'type':'phase','phase':'forward'}  | unknown phase \"forward\"; known:"
                         + " [INIT, FORWARD, BACKWARD, OPTIMIZER, EVALUATION, CHECKPOINT, IDLE]",
@@ -200,7 +227,7 @@ class RankCodecTest {
         MemoryUse memory = new MemoryUse(total, Optional.empty(), MemoryBytes.ZERO, total);
         String start = "{\"type\":\"welcome\",\"version\":1,\"session\":\"job/3@4242:99\",\"token\":\"dG9r\","
                 + "\"device\":\"GPU-a\",\"deviceIndex\":0,\"deviceName\":\"SIM-100G\",\"deviceKind\":\"simulated\","
-                + "\"node\":\"host-a\",\"deviceTotalBytes\":";
+                + "\"node\":\"host-a\",\"snapshotSteps\":500,\"deviceTotalBytes\":";
 
         assertThat(text(codec.welcome(handle, new NodeId("host-a"), aDevice().info(), Optional.of(memory))))
                 .isEqualTo(start + "80}\n");

@@ -13,6 +13,7 @@ import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.testing.Fixtures;
 import dev.ullage.common.testing.TestClock;
 import dev.ullage.config.ClusterConfig;
+import dev.ullage.config.WatchSettings;
 import dev.ullage.worker.limits.LimitKeeper;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -51,7 +52,7 @@ final class RankHarness implements AutoCloseable {
     RankHarness(int maxRanks) {
         keeper = kit.createTestProbe();
         otherKeeper = kit.createTestProbe();
-        port = new RankPort(new NodeId("node-a"), processes, clock, maxRanks);
+        port = new RankPort(new NodeId("node-a"), processes, clock, maxRanks, WatchSettings.defaults());
         hub = kit.spawn(hub());
     }
 

@@ -9,12 +9,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.ullage.common.ledger.Order;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.model.RankWatch;
+import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.testing.LogWatch;
@@ -163,6 +166,42 @@ class RankServerTest {
         assertThat(sample.use())
                 .isEqualTo(new RankUse(
                         Optional.empty(), Optional.of(MemoryBytes.of(9)), Optional.empty(), Optional.empty(), 0));
+    }
+
+    @Test
+    void whatARankHasWatchedReachesItsSampleAndItIsAskedForItsCacheWhenTheDeviceIsShort() throws IOException {
+        RankClient client = helloOf(3);
+        assertThat(client.hear().path("snapshotSteps").intValue()).isEqualTo(500);
+        client.say("{\"type\":\"phase-summary\",\"step\":4,\"epoch\":1,"
+                + "\"phases\":{\"FORWARD\":{\"peakReservedBytes\":900}},"
+                + "\"allocatedBytes\":500,\"reservedBytes\":1000,\"inactiveSplitBytes\":400}");
+        client.say("{\"type\":\"snapshot\",\"step\":4,\"segments\":7}");
+        RankSample sample = sample(rank(3), seen -> seen.watch()
+                .filter(watch -> !watch.snapshots().isEmpty())
+                .isPresent());
+        RankWatch watch = sample.watch().orElseThrow();
+        assertThat(watch.phases())
+                .containsExactly(
+                        new RankWatch.PhasePeak(Phase.FORWARD, Optional.of(MemoryBytes.of(900)), Optional.empty()));
+        assertThat(watch.progress().epoch()).hasValue(1);
+        assertThat(watch.allocator().fragmentation()).contains(Share.ofPercent(40));
+
+        MemoryBytes total = MemoryBytes.ofGibibytes(100);
+        MemoryUse full = new MemoryUse(total, Optional.empty(), total, MemoryBytes.ZERO);
+        worker.ask(sessions -> {
+            sessions.measured(RankHarness.FIRST.id(), full);
+            return sessions;
+        });
+        assertThat(client.hear().toString()).isEqualTo("{\"type\":\"release-cache\"}");
+
+        client.say("{\"type\":\"cache-released\",\"step\":5,\"beforeBytes\":1000,\"afterBytes\":600}");
+        assertThat(sample(
+                                rank(3),
+                                seen -> seen.watch().flatMap(RankWatch::release).isPresent())
+                        .watch()
+                        .flatMap(RankWatch::release)
+                        .map(RankWatch.CacheRelease::gain))
+                .contains(MemoryBytes.of(400));
     }
 
     @Test
