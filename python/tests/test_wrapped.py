@@ -1,4 +1,4 @@
-"""What ``ullage run`` puts in front of a rank: the same interpreter, the launcher's argument in its place, the device."""
+"""What ``ullage run`` puts in front of a rank: the interpreter, the argument in its place, the device."""
 
 import json
 import os

@@ -221,6 +221,12 @@ final class LauncherArguments {
         OptionalInt hosts = options.value("num-nodes")
                 .map(text -> count("--num_nodes", text))
                 .orElse(isOnThisHost() ? OptionalInt.of(1) : OptionalInt.empty());
+        if (options.has("exclude", "e")) {
+            variable("CUDA_VISIBLE_DEVICES")
+                    .ifPresent(list -> problems.add("deepspeed --exclude drops CUDA_VISIBLE_DEVICES=" + list
+                            + ": say with --include which devices to use"));
+            return new Size(OptionalInt.empty(), OptionalInt.empty(), hosts, false);
+        }
         Optional<String> each = options.value("num-gpus", "num-accelerators").filter(text -> !text.equals("-1"));
         if (each.isEmpty()) {
             return slots().map(list -> list.size()).map(Size::ofOneHost).orElseGet(() -> Size.onePerDevice(hosts));

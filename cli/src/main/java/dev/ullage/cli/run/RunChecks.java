@@ -63,12 +63,20 @@ final class RunChecks {
         Size size = checks.size();
         Optional<List<DeviceInfo>> chosen = Optional.empty();
         OptionalInt perHost = OptionalInt.empty();
-        if (here.isPresent()) {
+        boolean isElsewhere =
+                request.launcher() == Launcher.SRUN && cluster.hosts().size() > 1;
+        if (here.isPresent() && !isElsewhere) {
             List<DeviceInfo> visible = checks.visible(here.get());
-            perHost = size.isOnePerDevice() ? OptionalInt.of(visible.size() * terms.ranksPerDevice()) : size.perHost();
+            perHost = size.isOnePerDevice()
+                    ? OptionalInt.of(Math.min(terms.devices().orElse(visible.size()), visible.size()))
+                    : size.perHost();
             chosen = checks.onHost(size, visible, perHost);
         } else {
-            checks.warnings.add("this host is no node of the cluster, so its devices were not looked at");
+            checks.warnings.add(
+                    isElsewhere
+                            ? "srun chooses the hosts, so this one's devices were not looked at"
+                            : "this host is no node of the cluster, so its devices were not looked at");
+            checks.onAnyHost(size, cluster);
         }
         checks.inCluster(size, cluster);
         checks.memory(cluster, here, chosen);
@@ -168,6 +176,18 @@ final class RunChecks {
         // Never all of them by default: without a list, as many as the ranks need.
         int given = terms.devices().orElse(namesDevices ? visible.size() : needed);
         return size.isOneHost() && given > 0 ? Optional.of(visible.subList(0, given)) : Optional.empty();
+    }
+
+    private void onAnyHost(Size size, ClusterDevices cluster) {
+        int most = cluster.hosts().stream()
+                .mapToInt(host -> host.devices().size())
+                .max()
+                .orElse(0);
+        if (size.perHost().isPresent() && size.perHost().getAsInt() > most * terms.ranksPerDevice()) {
+            refusals.add("%d ranks on a host, but none has more than %d device%s, at most %d on each"
+                            .formatted(size.perHost().getAsInt(), most, most == 1 ? "" : "s", terms.ranksPerDevice())
+                    + " (--ranks-per-device)");
+        }
     }
 
     /** Whether the command line itself counts devices: a rank of a plain process may want to see several. */

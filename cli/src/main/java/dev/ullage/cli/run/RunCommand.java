@@ -217,12 +217,18 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     private int start(RunPlan plan, RunWatch watch) throws CommandFailure, InterruptedException {
-        JobProcess job = new JobProcess();
         try {
+            JobProcess job = new JobProcess();
             return JobProcess.await(job.start(plan), LOOK_EVERY_SECONDS, watch::look);
         } catch (IOException e) {
             environment.err().println("ullage: " + plan.command().get(0) + " cannot be run: " + e.getMessage());
             return CANNOT_RUN;
+        } catch (LinkageError e) {
+            throw new CommandFailure(
+                    ExitCode.FAILED,
+                    "signals could not be passed on, because native code cannot be loaded: set ULLAGE_TMPDIR to a folder"
+                            + " that is not mounted noexec (" + e.getMessage() + ")",
+                    e);
         }
     }
 

@@ -58,8 +58,10 @@ record RunPlan(List<String> command, NavigableMap<String, Optional<String>> vari
             return new RunPlan(request.command(), changed, notes);
         }
         List<String> launcher = new ArrayList<>(request.launcherCommand());
-        if (request.launcher() == Launcher.DEEPSPEED && terms.visibleDevices().isPresent()) {
-            includeTheList(request, verdict, launcher, changed, notes);
+        if (request.launcher() == Launcher.DEEPSPEED) {
+            if (terms.visibleDevices().isPresent() || terms.devices().isPresent()) {
+                includeTheList(request, verdict, launcher, changed, notes);
+            }
         } else {
             verdict.devices().ifPresent(devices -> narrow(terms, devices, changed, notes));
         }
@@ -118,12 +120,13 @@ record RunPlan(List<String> command, NavigableMap<String, Optional<String>> vari
             List<String> launcher,
             NavigableMap<String, Optional<String>> changed,
             List<String> notes) {
-        changed.put(VISIBLE, Optional.empty());
+        verdict.devices().ifPresent(devices -> changed.put(VISIBLE, Optional.empty()));
         verdict.devices().filter(devices -> request.slots().isEmpty()).ifPresent(devices -> {
             dropCount(launcher);
             launcher.add("--include");
             launcher.add("localhost:" + indices(devices));
-            notes.add("deepspeed is given the list as --include localhost:" + indices(devices));
+            notes.add("deepspeed is given the list as --include localhost:" + indices(devices)
+                    + ", which it takes in ascending order");
         });
     }
 

@@ -41,8 +41,44 @@ class RunIT {
             sys.exit(int(sys.argv[2]))
             """;
 
+    /** Runs its arguments on a terminal of their own, types Ctrl-C once the output says so, and ends as they do. */
+    private static final String TYPIST =
+            """
+            import os, pty, sys
+            pid, terminal = pty.fork()
+            if pid == 0:
+                os.execv(sys.argv[1], sys.argv[1:])
+            seen, typed = b"", False
+            while True:
+                try:
+                    data = os.read(terminal, 4096)
+                except OSError:
+                    break
+                seen += data
+                sys.stdout.write(data.decode())
+                sys.stdout.flush()
+                if b"ready for it" in seen and not typed:
+                    typed = os.write(terminal, b"\\x03") == 1
+            sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            """;
+
+    /** Counts for a second what came after the first. */
+    private static final String COUNTER =
+            """
+            import signal, sys, time
+            caught = []
+            signal.signal(signal.SIGINT, lambda number, frame: caught.append(time.monotonic()))
+            print("ready for it", flush=True)
+            while not caught or time.monotonic() < caught[0] + 1:
+                time.sleep(0.05)
+            print("caught", len(caught), flush=True)
+            sys.exit(9)
+            """;
+
     @TempDir
     private Path folder;
+
+    private int started;
 
     private Path script() throws IOException {
         return Files.writeString(folder.resolve("train.py"), SCRIPT);
@@ -64,7 +100,7 @@ class RunIT {
     }
 
     private TestProcess start(UpNode node, List<String> command) {
-        return node.launch("run", command, Map.of());
+        return node.launch("run-" + started++, command, Map.of());
     }
 
     private static JsonNode awaitRanks(UpNode node, TestProcess job, int count) {
@@ -87,13 +123,20 @@ class RunIT {
         try (UpNode node = UpNode.start(folder, "4xH100-80G");
                 TestProcess job =
                         start(node, run(node, options, UpNode.concat(TORCHRUN, List.of("--nproc_per_node", "2")), 0))) {
-            JsonNode status = awaitRanks(node, job, 2);
+            awaitRanks(node, job, 2);
+            // 80 GiB less the reserve of 20 %, for a world of two, once the first samples have said how large it is.
+            JsonNode status = node.api()
+                    .await(
+                            "the limits of world-share",
+                            WITHIN,
+                            now -> Api.areSettled(now, 2)
+                                    && Api.ranks(now).stream()
+                                            .allMatch(rank ->
+                                                    rank.path("targetBytes").asLong() == 32 * GIB));
             for (JsonNode rank : Api.ranks(status)) {
                 assertThat(rank.path("job").asText()).isEqualTo("nightly");
                 assertThat(rank.path("launcher").asText()).isEqualTo("torchrun");
                 assertThat(rank.path("policy").asText()).isEqualTo("world-share");
-                // 80 GiB less the reserve of 20 %, for a world of two.
-                assertThat(rank.path("targetBytes").asLong()).isEqualTo(32 * GIB);
             }
             Api.requireWithinBudget(status);
 
@@ -137,6 +180,29 @@ class RunIT {
 
             assertThat(job.awaitExit(WITHIN)).as(job.log()).isEqualTo(23);
             assertThat(job.log()).contains("rank 0 caught [1, 2, 10, 12, 15]");
+        }
+    }
+
+    // The terminal sends it to the whole group, so the job has it already.
+    @Test
+    void aCtrlCAtTheTerminalArrivesOnce() throws IOException {
+        Path typist = Files.writeString(folder.resolve("typist.py"), TYPIST);
+        Path counter = Files.writeString(folder.resolve("counter.py"), COUNTER);
+        try (UpNode node = UpNode.start(folder, "1xH100-80G");
+                TestProcess job = start(
+                        node,
+                        List.of(
+                                Distribution.PYTHON,
+                                typist.toString(),
+                                Distribution.ullage(),
+                                "run",
+                                "--server",
+                                node.api().base(),
+                                "--",
+                                Distribution.PYTHON,
+                                counter.toString()))) {
+            assertThat(job.awaitExit(WITHIN)).as(job.log()).isEqualTo(9);
+            assertThat(job.log()).contains("caught 1");
         }
     }
 

@@ -103,6 +103,17 @@ class LauncherArgumentsTest {
     }
 
     @Test
+    void deepspeedThatExcludesDropsTheCallersList() {
+        List<String> command = List.of("deepspeed", "--exclude", "localhost:1", "t.py");
+
+        assertThat(LauncherArguments.read(command, Map.of()).problems()).isEmpty();
+        assertThat(LauncherArguments.read(command, Map.of("CUDA_VISIBLE_DEVICES", "0,1"))
+                        .problems())
+                .containsExactly("deepspeed --exclude drops CUDA_VISIBLE_DEVICES=0,1: say with --include which devices"
+                        + " to use");
+    }
+
+    @Test
     void srunForNoDeviceIsNotForThisCommand() {
         assertThat(read("srun --gpus-per-task=0 ./t").problems())
                 .hasSize(1)

@@ -219,6 +219,37 @@ class RunChecksTest {
                         "4 ranks of 65.0 GiB each, but only 0 devices of the cluster could ever give a rank that much");
     }
 
+    @Test
+    void deepspeedWithoutAListIsToldHowManyByItsOwnOption() {
+        RunTerms two = terms(Map.of(), 1, OptionalInt.of(2), NOTHING_SAID);
+
+        RunPlan narrowed = plan(status(8), two, List.of("deepspeed", "t.py"));
+        RunPlan included = plan(status(8), terms(Map.of()), List.of("deepspeed", "--include", "localhost:4,5", "t.py"));
+
+        assertThat(narrowed.command()).containsSubsequence("deepspeed", "--include", "localhost:0,1", "t.py");
+        assertThat(included.command()).containsOnlyOnce("--include");
+        // It counts the slots over the devices it sees: a shorter list would take slots 4 and 5 away.
+        assertThat(included.variables()).doesNotContainKey("CUDA_VISIBLE_DEVICES");
+    }
+
+    // Slurm may start the step on any of the hosts: this one's devices mean nothing there.
+    @Test
+    void srunInAClusterOfSeveralHostsIsGivenNoListOfThisHost() {
+        ObjectNode status = status(2);
+        Clusters.host((ArrayNode) status.path("nodes"), "host-b", 4);
+
+        assertThat(check(status, terms(Map.of()), List.of("srun", "-N1", "-n4", "./t"))
+                        .refusals())
+                .isEmpty();
+        assertThat(plan(status, terms(Map.of()), List.of("srun", "-N1", "-n4", "./t"))
+                        .variables())
+                .doesNotContainKey("CUDA_VISIBLE_DEVICES");
+        assertThat(check(status, terms(Map.of()), List.of("srun", "-N1", "-n5", "./t"))
+                        .refusals())
+                .containsExactly("5 ranks on a host, but none has more than 4 devices, at most 1 on each"
+                        + " (--ranks-per-device)");
+    }
+
     // cases/I01: zero means none, a list cannot widen what was asked for, and nothing said is never all.
     @Test
     void zeroDevicesAreNone() throws IOException {
