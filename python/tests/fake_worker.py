@@ -34,6 +34,7 @@ class FakeWorker:
         self.device_kind = "simulated"
         self.device_total_bytes: Optional[int] = 80 << 30
         self.refuse_with: Optional[str] = None
+        self.local_rank: Optional[int] = None
         self.reads = threading.Event()
         self.reads.set()
         self.answers = True
@@ -163,8 +164,10 @@ class FakeWorker:
                                     "sequence": self.sequence, "limitBytes": limit})
 
     def _welcome(self, connection: socket.socket, hello: Dict[str, Any]) -> None:
+        worked_out = {} if self.local_rank is None else {"localRank": self.local_rank}
         self._send(connection, {
-            "type": "welcome", "version": 1, "session": f"s/{hello['rank']}@{hello['pid']}:1", "token": "dG9r",
+            **worked_out, "type": "welcome", "version": 1,
+            "session": f"s/{hello['rank']}@{hello['pid']}:1", "token": "dG9r",
             "device": "GPU-5a000000-0000-0000-0000-000000000000", "deviceIndex": 0, "deviceName": "H100-80G",
             "deviceKind": self.device_kind, "deviceTotalBytes": self.device_total_bytes, "node": "host-a",
             "snapshotSteps": 500})

@@ -28,7 +28,8 @@ class Registration(WithWorker):
             "type": "hello", "version": 1, "job": "job", "rank": 3, "worldSize": 8, "localRank": 3,
             "localWorldSize": None, "pid": os.getpid(), "launcher": "torchrun", "restart": 0, "visibleDevices": None,
             "deviceOrder": None, "containerDevices": None,
-            "device": "GPU-5a", "framework": "torch 2.10.0", "canEnforce": [], "inForce": None, "heldBytes": None,
+            "device": "GPU-5a", "framework": "torch 2.10.0", "policy": None, "canEnforce": [],
+            "inForce": None, "heldBytes": None,
         }, hello)
         self.assertEqual(("simulated", 80 << 30, "host-a"),
                          (rank.device.kind, rank.device.total_bytes, rank.device.node))

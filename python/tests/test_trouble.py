@@ -107,10 +107,10 @@ class Trouble(WithWorker):
         self.assertEqual(9, rank.wait_for_limit(5))
 
     def test_after_a_final_error_it_does_not_try_again(self):
-        for code in ("BAD_VERSION", "NOT_YOURS", "NO_SUCH_DEVICE"):
+        for number, code in enumerate(("BAD_VERSION", "NOT_YOURS", "NO_SUCH_DEVICE", "STALE_RESTART")):
             self.worker.refuse_with = code
             with self.assertLogs("ullage", "WARNING") as logs:
-                rank = self.connect(rank=len(code) % 8)
+                rank = self.connect(rank=number)
             self.assertIn(code, logs.output[0])
             self.assertTrue(rank.closed)
             rank._session.join(2)

@@ -25,6 +25,7 @@ the launcher. Where no worker is there at all it does not wait, unless --require
 environment of CMD:
   ULLAGE_SOCKET, ULLAGE_JOB, ULLAGE_DEVICE   where and as what it is registered; ullage.connect() resumes it
   ULLAGE_LIMIT_BYTES                         the limit granted, the highest of any phase
+  ULLAGE_LOCAL_RANK                          this rank's number on its host: the launcher's, else the worker's
   XLA_CLIENT_MEM_FRACTION                    on a real device, unless set already
   PYTORCH_ALLOC_CONF                         on a real device, when CMD's torch is 2.10 or later
   XLA_CLIENT_MEM_FRACTION, XLA_PYTHON_CLIENT_PREALLOCATE
@@ -46,6 +47,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
         options.parser.error("CMD is missing: ullage exec [options] -- CMD...")
+    command = rank_command(command, options.python, options.local_rank)
     return run(ExecOptions(command, options.require, options.timeout, options.job, options.device, options.socket,
                            options.framework))
 
@@ -53,6 +55,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python3 -m ullage", description="Ullage's rank client.")
     parser.add_argument("--version", action="version", version=f"ullage {__version__}")
+    # Launchers that start a module put this in front of everything; it is the script's.
+    parser.add_argument("--local_rank", "--local-rank", help=argparse.SUPPRESS)
     actions = parser.add_subparsers(dest="action", required=True, metavar="{exec,env}")
     execute = actions.add_parser("exec", help="run a command as a registered rank", description=_EXEC_HELP,
                                  formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -60,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     execute.add_argument("--require", action="store_true", help="exit with 75 instead of starting CMD without a limit")
     execute.add_argument("--timeout", type=_seconds, default=30.0, metavar="SECONDS",
                          help="how long to wait for the worker, and then for the limit; default 30")
+    execute.add_argument("--python", action="store_true", help="CMD is what follows python3: run it with this one")
     execute.add_argument("--job", help="job id, instead of the launcher's")
     execute.add_argument("--device", help="device: UUID, unique prefix of one, or index")
     execute.add_argument("--framework", choices=("tensorflow", "jax"),
@@ -70,6 +75,22 @@ def _parser() -> argparse.ArgumentParser:
     env = actions.add_parser("env", help="print what rank discovery found", description=_ENV_HELP)
     env.add_argument("--json", action="store_true", help="one JSON object")
     return parser
+
+
+def rank_command(command: List[str], python: bool, local_rank: Optional[str]) -> List[str]:
+    """``command`` as it is to be started: by this interpreter if ``python``, with the launcher's local rank.
+
+    deepspeed and older launchers of PyTorch pass ``--local_rank=N`` as the first argument of what they start. They
+    started this client, so the argument is put where the script would have found it.
+    """
+    script = 0
+    if python:
+        while script < len(command) - 1 and command[script].startswith("-"):
+            script += 1
+        command, script = [sys.executable] + command, script + 1
+    if local_rank is not None:
+        command = command[:script + 1] + [f"--local_rank={local_rank}"] + command[script + 1:]
+    return command
 
 
 def _seconds(text: str) -> float:

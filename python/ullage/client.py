@@ -71,6 +71,7 @@ class Rank:
         self._usage_at = -USAGE_SECONDS
         self._peaks = (-1, -1)
         self._device: Optional[Device] = None
+        self._local_rank = None if info is None else info.local_rank
         self._connected = False
         self._attempted = False
         self._error: Optional[UllageError] = None
@@ -185,6 +186,11 @@ class Rank:
             if self._state.newest_sequence > 0:
                 self._settle(confirm=True)
         self.safe_point()
+
+    @property
+    def local_rank(self) -> Optional[int]:
+        """This process's number on its host: the launcher's, else the worker's; None while neither has said one."""
+        return self._local_rank
 
     @property
     def applier(self) -> Applier:
@@ -393,9 +399,14 @@ class Rank:
         """The worker knows this process now."""
         device = Device(message.get("device"), optional_integer(message, "deviceIndex"), message.get("deviceName"),
                         message.get("deviceKind"), optional_integer(message, "deviceTotalBytes"), message.get("node"))
+        local_rank = optional_integer(message, "localRank")
         with self._lock:
             self._watch.welcomed(message)
             self._device = device
+            if local_rank is not None:
+                # The worker's number is soft state of the worker's: from now on this process names its device itself.
+                self._local_rank = local_rank
+                self._hello["device"] = device.uuid
             self._connected = True
             self._changed.notify_all()
             if self._said is not None:

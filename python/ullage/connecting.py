@@ -12,7 +12,7 @@ from typing import Dict, List, Mapping, Optional, Tuple
 from ullage.applier import Applier
 from ullage.client import LOG, Rank
 from ullage.errors import LaunchError
-from ullage.launch import discover
+from ullage.launch import discover, listed_device
 from ullage.state import InForce
 
 #: How ``ullage exec`` passes on what is in force: ``sequence:bytes:pid``, good for that process only.
@@ -77,7 +77,8 @@ def connect(socket: Optional[str] = None, *, applier: Optional[Applier] = None, 
             "localWorldSize": info.local_world_size, "pid": os.getpid(), "launcher": info.launcher,
             "restart": info.restart, "visibleDevices": env.get("CUDA_VISIBLE_DEVICES"),
             "deviceOrder": env.get("CUDA_DEVICE_ORDER"), "containerDevices": env.get("NVIDIA_VISIBLE_DEVICES"),
-            "device": device or env.get("ULLAGE_DEVICE") or None, "framework": framework,
+            "device": device or env.get("ULLAGE_DEVICE") or listed_device(env, info.local_rank),
+            "framework": framework, "policy": env.get("ULLAGE_POLICY") or None,
         }
         in_force = passed_in_force(env) if known is None else known.in_force
         rank = Rank(info, lambda: _existing(paths), hello, applier, in_force)

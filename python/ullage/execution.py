@@ -80,6 +80,8 @@ def _describe(rank: Rank, options: ExecOptions, environ: MutableMapping[str, str
         environ.pop(variable, None)
     if rank.info is not None:
         environ["ULLAGE_JOB"] = rank.info.job
+    if rank.local_rank is not None:
+        environ["ULLAGE_LOCAL_RANK"] = str(rank.local_rank)
     device = (rank.device.uuid if rank.device is not None else None) or options.device
     if device:
         environ["ULLAGE_DEVICE"] = device

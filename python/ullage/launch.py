@@ -110,6 +110,17 @@ def discover(environ: Optional[Mapping[str, str]] = None, local: Optional[LocalI
     return LaunchInfo(job, rank or 0, size, local_rank, local_size, launcher.name, restart or 0, tuple(problems))
 
 
+def listed_device(environ: Mapping[str, str], local_rank: Optional[int]) -> Optional[str]:
+    """The device of ``ULLAGE_DEVICES``, a list that the ranks of this host take in turn; None when there is none.
+
+    ``ullage run --ranks-per-device`` sets it: with more ranks than devices no other list says who is where.
+    """
+    devices = [name.strip() for name in environ.get("ULLAGE_DEVICES", "").split(",") if name.strip()]
+    if not devices or local_rank is None:
+        return None
+    return devices[local_rank % len(devices)]
+
+
 def _first(env: Mapping[str, str], names: Tuple[str, ...]) -> Tuple[Optional[str], str]:
     """The first variable of ``names`` that has a value, and the value; (None, "") when none has."""
     for name in names:

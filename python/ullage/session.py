@@ -26,7 +26,7 @@ from ullage.errors import ProtocolError, UllageError
 from ullage.wire import SEND_FLAGS, LineReader, decode, encode
 
 #: After these error codes of the worker another attempt cannot help.
-FINAL_CODES = frozenset({"BAD_VERSION", "NOT_YOURS", "NO_SUCH_DEVICE"})
+FINAL_CODES = frozenset({"BAD_VERSION", "NOT_YOURS", "NO_SUCH_DEVICE", "STALE_RESTART"})
 HANDSHAKE_SECONDS = 10.0
 CONNECT_SECONDS = 5.0
 TICK_SECONDS = 0.25

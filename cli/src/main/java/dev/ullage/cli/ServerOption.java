@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /** Where the coordinator's API is. */
-final class ServerOption {
+public final class ServerOption {
     @Option(
             names = "--server",
             paramLabel = "URL",
@@ -17,7 +17,7 @@ final class ServerOption {
             description = "A node that runs a coordinator (default: ${DEFAULT-VALUE}).")
     private URI server = ApiClient.DEFAULT_SERVER;
 
-    ApiClient client() {
+    public ApiClient client() {
         return new ApiClient(server, ApiClient.DEFAULT_TIMEOUT);
     }
 

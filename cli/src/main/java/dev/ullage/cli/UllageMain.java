@@ -7,6 +7,7 @@ import dev.ullage.cli.doctor.DoctorCommand;
 import dev.ullage.cli.node.CoordinatorCommand;
 import dev.ullage.cli.node.UpCommand;
 import dev.ullage.cli.node.WorkerCommand;
+import dev.ullage.cli.run.RunCommand;
 import dev.ullage.config.SettingsException;
 import java.io.PrintWriter;
 import org.jspecify.annotations.Nullable;
@@ -63,6 +64,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new UpCommand(environment))
                 .addSubcommand(new CoordinatorCommand(environment))
                 .addSubcommand(new WorkerCommand(environment))
+                .addSubcommand(new CommandLine(new RunCommand(environment)).setStopAtPositional(true))
                 .addSubcommand(new StatusCommand(environment))
                 .addSubcommand(new RanksCommand(environment))
                 .addSubcommand(new ExplainCommand(environment))

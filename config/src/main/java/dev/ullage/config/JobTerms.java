@@ -16,6 +16,10 @@ public record JobTerms(PolicyName policy, Priority priority, Optional<MemoryByte
         return PolicySettings.defaults().anyJob();
     }
 
+    public JobTerms withPolicy(PolicyName other) {
+        return new JobTerms(other, priority, modelSize, limit);
+    }
+
     public JobTerms withPriority(Priority other) {
         return new JobTerms(policy, other, modelSize, limit);
     }

@@ -1,5 +1,8 @@
 package dev.ullage.config;
 
+import java.util.Arrays;
+import java.util.Optional;
+
 /** The policies there are, by the names the settings use. docs/policies.md says what each does. */
 public enum PolicyName {
     RANK_SHARE("rank-share", false),
@@ -16,6 +19,11 @@ public enum PolicyName {
     PolicyName(String label, boolean looksAtRanks) {
         this.label = label;
         this.looksAtRanks = looksAtRanks;
+    }
+
+    /** The policy of this name, if there is one. */
+    public static Optional<PolicyName> find(String label) {
+        return Arrays.stream(values()).filter(name -> name.label.equals(label)).findFirst();
     }
 
     /** Whether limits depend on what ranks say of themselves, which is not known for a while after a takeover. */

@@ -272,8 +272,9 @@ public final class CoordinatorLogic {
                 .filter(device -> isGone(device) || isReserveReported(device, token))
                 .forEach(device -> wishes = wishes.withoutReserve(device));
         List<DevicePlan> plans = new ArrayList<>();
-        List<PlanOutcome> outcomes = planner.plan(situation(token, now));
-        explanations = Explanations.of(outcomes, policies);
+        Situation situation = situation(token, now);
+        List<PlanOutcome> outcomes = planner.plan(situation);
+        explanations = Explanations.of(outcomes, policies, situation);
         for (PlanOutcome outcome : outcomes) {
             if (outcome instanceof Planned planned) {
                 heldBack.remove(planned.device());

@@ -13,6 +13,7 @@ import java.util.OptionalInt;
  * @param restart how often the launcher has restarted the job, 0 or more
  * @param framework name and version, when known
  * @param canEnforce what its client can apply live; empty: a limit is advisory
+ * @param policy the policy that its job asks for, by name; a coordinator need not know it
  */
 public record RankFacts(
         OptionalInt worldSize,
@@ -20,9 +21,25 @@ public record RankFacts(
         String launcher,
         int restart,
         Optional<String> framework,
-        List<EnforcedBy> canEnforce) {
+        List<EnforcedBy> canEnforce,
+        Optional<String> policy) {
 
     public RankFacts {
         canEnforce = List.copyOf(canEnforce);
+    }
+
+    /** Of a job that asks for no policy. */
+    public RankFacts(
+            OptionalInt worldSize,
+            OptionalInt localRank,
+            String launcher,
+            int restart,
+            Optional<String> framework,
+            List<EnforcedBy> canEnforce) {
+        this(worldSize, localRank, launcher, restart, framework, canEnforce, Optional.empty());
+    }
+
+    public RankFacts withLocalRank(OptionalInt number) {
+        return new RankFacts(worldSize, number, launcher, restart, framework, canEnforce, policy);
     }
 }

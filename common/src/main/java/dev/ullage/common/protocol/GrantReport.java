@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param sequence its number, 0 before the first
  * @param confirmedSequence the newest order the rank confirmed
  * @param ceiling the highest limit the rank may still believe
+ * @param policy what its rank asks for, where it has said so since the worker's start
  */
 public record GrantReport(
         RankInstance instance,
@@ -20,7 +21,19 @@ public record GrantReport(
         Optional<PhaseLimits> target,
         long sequence,
         long confirmedSequence,
-        MemoryBytes ceiling) {
+        MemoryBytes ceiling,
+        Optional<String> policy) {
+
+    /** Of a rank that asks for no policy. */
+    public GrantReport(
+            RankInstance instance,
+            Share share,
+            Optional<PhaseLimits> target,
+            long sequence,
+            long confirmedSequence,
+            MemoryBytes ceiling) {
+        this(instance, share, target, sequence, confirmedSequence, ceiling, Optional.empty());
+    }
 
     /** Whether the rank has confirmed its newest order and nothing above it is in force. */
     public boolean isSettled() {

@@ -158,7 +158,8 @@ final class WireSamples {
                 "torchrun",
                 1,
                 Optional.of("torch 2.10.0"),
-                List.of(EnforcedBy.TORCH, EnforcedBy.HAMI_CORE));
+                List.of(EnforcedBy.TORCH, EnforcedBy.HAMI_CORE),
+                Optional.of("priority-pool"));
         RankUse use = new RankUse(
                 Optional.of(MemoryBytes.of(1)),
                 Optional.of(MemoryBytes.of(2)),
@@ -221,8 +222,14 @@ final class WireSamples {
     private static LedgerReport ledgerReport() {
         BudgetTerms wanted =
                 new BudgetTerms(MemoryBytes.ofGibibytes(79), Share.ofPercent(30), MemoryBytes.ofMebibytes(512));
-        GrantReport grant =
-                new GrantReport(RANK, Share.ofPercent(50), Optional.of(LIMITS), 42, 41, MemoryBytes.ofGibibytes(64));
+        GrantReport grant = new GrantReport(
+                RANK,
+                Share.ofPercent(50),
+                Optional.of(LIMITS),
+                42,
+                41,
+                MemoryBytes.ofGibibytes(64),
+                Optional.of("priority-pool"));
         KeeperCounts counts = new KeeperCounts(42, 1, 41, 2, MemoryBytes.ofGibibytes(64), 0);
         return new LedgerReport(wanted, wanted.withReserve(Share.ofPercent(20)), true, List.of(grant), counts);
     }

@@ -1,14 +1,18 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.RankReason;
+import dev.ullage.config.PolicyName;
 import dev.ullage.config.PolicySettings;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
+import dev.ullage.coordinator.view.DeviceView;
 import java.util.Collections;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 
@@ -17,17 +21,31 @@ public final class Explanations {
     private Explanations() {}
 
     /** One for each device that was planned. */
-    public static NavigableMap<DeviceId, Explanation> of(List<PlanOutcome> outcomes, PolicySettings policies) {
+    public static NavigableMap<DeviceId, Explanation> of(
+            List<PlanOutcome> outcomes, PolicySettings policies, Situation situation) {
         NavigableMap<DeviceId, Explanation> explanations = new TreeMap<>();
-        outcomes.forEach(outcome -> explanations.put(outcome.device(), of(outcome, policies)));
+        outcomes.forEach(
+                outcome -> explanations.put(outcome.device(), of(outcome, policies(outcome, policies, situation))));
         return Collections.unmodifiableNavigableMap(explanations);
     }
 
-    private static Explanation of(PlanOutcome outcome, PolicySettings policies) {
+    private static NavigableMap<RankInstance, PolicyName> policies(
+            PlanOutcome outcome, PolicySettings settings, Situation situation) {
+        NavigableMap<RankInstance, PolicyName> policies = new TreeMap<>();
+        situation.view().device(outcome.device()).flatMap(DeviceView::report).ifPresent(report -> report.message()
+                .ledger()
+                .grants()
+                .forEach(grant -> policies.put(
+                        grant.instance(),
+                        JobPolicies.terms(grant, settings, situation.wishes()).policy())));
+        return policies;
+    }
+
+    private static Explanation of(PlanOutcome outcome, NavigableMap<RankInstance, PolicyName> policies) {
         List<RankReason> ranks = outcome.plan().limits().stream()
                 .map(limit -> new RankReason(
                         limit.instance(),
-                        policies.of(limit.instance().rank().job()).policy().label(),
+                        Objects.requireNonNull(policies.get(limit.instance())).label(),
                         limit.reason().text()))
                 .toList();
         return new Explanation(ranks, heldBack(outcome));

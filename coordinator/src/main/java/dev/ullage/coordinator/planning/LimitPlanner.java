@@ -80,7 +80,12 @@ public final class LimitPlanner {
         DevicePlan plan =
                 new DevicePlan(device.id(), reserve, limits, PlanChange.describe(before, reserve, limits, terms));
         return judge(new Proposal(
-                plan, before, terms, report.ageAt(situation.now()), device.sampleState(), unseen(device, ledger)));
+                plan,
+                before,
+                terms,
+                report.ageAt(situation.now()),
+                device.sampleState(),
+                unseen(device, ledger, wishes)));
     }
 
     private List<PlannedLimit> limits(
@@ -115,17 +120,18 @@ public final class LimitPlanner {
         return new RankRequest(
                 instance,
                 wishes.share(instance.rank()).orElse(grant.share()),
-                settings.policies().of(instance.rank().job()),
+                JobPolicies.terms(grant, settings.policies(), wishes),
                 observed.getOrDefault(instance, RankObserved.NOTHING));
     }
 
-    private List<RankInstance> unseen(DeviceView device, LedgerReport ledger) {
+    private List<RankInstance> unseen(DeviceView device, LedgerReport ledger, OperatorWishes wishes) {
         NavigableMap<RankInstance, RankObserved> observed = observed(device);
         return ledger.grants().stream()
+                .filter(grant -> !observed.containsKey(grant.instance()))
+                .filter(grant -> JobPolicies.terms(grant, settings.policies(), wishes)
+                        .policy()
+                        .looksAtRanks())
                 .map(GrantReport::instance)
-                .filter(instance -> !observed.containsKey(instance))
-                .filter(instance ->
-                        settings.policies().of(instance.rank().job()).policy().looksAtRanks())
                 .toList();
     }
 

@@ -19,7 +19,8 @@ import java.util.TreeMap;
  *
  * <p>The ledgers hold the truth: a wish for a reserve lasts until its device reports it, and the shares of ranks are
  * learned from the grants, so that the next coordinator knows them and a restarted rank gets its predecessor's. What
- * only this object knows is the share of a job's future ranks; it is lost with the coordinator.
+ * only this object knows is the share of a job's future ranks; it is lost with the coordinator. The policy that a rank
+ * asks for is remembered for the moment after its worker's restart, until the rank has said it again.
  */
 public final class OperatorWishes {
     /** How long a job's shares are kept after its last rank has left: longer than a launcher takes to restart it. */
@@ -38,8 +39,13 @@ public final class OperatorWishes {
     /**
      * @param all what every rank gets that has no share of its own
      * @param ranks shares of single ranks, by number; never changed once here
+     * @param policies what single ranks ask for; never changed once here
      */
-    private record JobShares(Optional<Share> all, NavigableMap<Integer, Share> ranks, Instant seenAt) {
+    private record JobShares(
+            Optional<Share> all,
+            NavigableMap<Integer, Share> ranks,
+            NavigableMap<Integer, String> policies,
+            Instant seenAt) {
         Optional<Share> of(int rank) {
             return Optional.ofNullable(ranks.get(rank)).or(() -> all);
         }
@@ -47,11 +53,21 @@ public final class OperatorWishes {
         JobShares with(int rank, Share share) {
             NavigableMap<Integer, Share> changed = new TreeMap<>(ranks);
             changed.put(rank, share);
-            return new JobShares(all, changed, seenAt);
+            return new JobShares(all, changed, policies, seenAt);
+        }
+
+        JobShares asking(int rank, String policy) {
+            NavigableMap<Integer, String> changed = new TreeMap<>(policies);
+            changed.put(rank, policy);
+            return new JobShares(all, ranks, changed, seenAt);
+        }
+
+        JobShares absent() {
+            return new JobShares(all, ranks, new TreeMap<>(), seenAt);
         }
 
         JobShares seen(Instant now) {
-            return new JobShares(all, ranks, now);
+            return new JobShares(all, ranks, policies, now);
         }
     }
 
@@ -63,6 +79,12 @@ public final class OperatorWishes {
     /** The share of a rank, when anything is known of it. */
     public Optional<Share> share(RankId rank) {
         return Optional.ofNullable(jobs.get(rank.job())).flatMap(job -> job.of(rank.rank()));
+    }
+
+    /** The policy a rank asks for, by name, when anything is known of it. */
+    public Optional<String> policy(RankId rank) {
+        return Optional.ofNullable(jobs.get(rank.job()))
+                .flatMap(job -> Optional.ofNullable(job.policies().get(rank.rank())));
     }
 
     /** The devices with a wish for a reserve. */
@@ -85,20 +107,30 @@ public final class OperatorWishes {
 
     /** Every present and future rank of the job; what was said of single ranks before no longer counts. */
     public OperatorWishes withShare(JobId job, Share share, Instant now) {
-        return with(job, new JobShares(Optional.of(share), new TreeMap<>(), now));
+        return with(
+                job,
+                new JobShares(Optional.of(share), new TreeMap<>(), job(job, now).policies(), now));
     }
 
     public OperatorWishes withShare(RankId rank, Share share, Instant now) {
         return with(rank.job(), job(rank.job(), now).with(rank.rank(), share));
     }
 
-    /** Takes over the share of each rank of which nothing is known yet. A grant without an order says nothing. */
+    /**
+     * Takes over the share of each rank of which nothing is known yet, and the policy that it asks for. A grant without
+     * an order says nothing of the share, one without a policy nothing of that.
+     */
     public OperatorWishes learning(Collection<GrantReport> grants, Instant now) {
         OperatorWishes wishes = this;
         for (GrantReport grant : grants) {
             RankId rank = grant.instance().rank();
             if (grant.target().isPresent() && wishes.share(rank).isEmpty()) {
                 wishes = wishes.withShare(rank, grant.share(), now);
+            }
+            if (grant.policy().isPresent() && !grant.policy().equals(wishes.policy(rank))) {
+                JobShares asking = wishes.job(rank.job(), now)
+                        .asking(rank.rank(), grant.policy().get());
+                wishes = wishes.with(rank.job(), asking);
             }
         }
         return wishes;
@@ -111,7 +143,8 @@ public final class OperatorWishes {
             if (present.contains(job)) {
                 kept.put(job, shares.seen(now));
             } else if (!shares.seenAt().plus(REMEMBER_JOB).isBefore(now)) {
-                kept.put(job, shares);
+                // A job of the same name that starts later says for itself what it asks for.
+                kept.put(job, shares.absent());
             }
         });
         return new OperatorWishes(reserves, kept);
@@ -119,7 +152,7 @@ public final class OperatorWishes {
 
     private JobShares job(JobId job, Instant now) {
         return Optional.ofNullable(jobs.get(job))
-                .orElseGet(() -> new JobShares(Optional.empty(), new TreeMap<>(), now));
+                .orElseGet(() -> new JobShares(Optional.empty(), new TreeMap<>(), new TreeMap<>(), now));
     }
 
     private OperatorWishes with(JobId job, JobShares shares) {

@@ -68,10 +68,24 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     /** From the sampler: what the device and strangers on it measure. */
     public record Measured(MemoryBytes allocatable, MemoryBytes foreign) implements Command {}
 
-    /** A process registered, for the first time or again; orders for it go to {@code listener}. */
+    /**
+     * A process registered, for the first time or again; orders for it go to {@code listener}.
+     *
+     * @param policy what it asks for; passed on to the coordinator and of no meaning here
+     */
     public record Joined(
-            RankInstance instance, long claimedSequence, MemoryBytes claimedLimit, ActorRef<Order> listener)
-            implements Command {}
+            RankInstance instance,
+            long claimedSequence,
+            MemoryBytes claimedLimit,
+            ActorRef<Order> listener,
+            Optional<String> policy)
+            implements Command {
+
+        /** One that asks for no policy. */
+        public Joined(RankInstance instance, long claimedSequence, MemoryBytes claimedLimit, ActorRef<Order> listener) {
+            this(instance, claimedSequence, claimedLimit, listener, Optional.empty());
+        }
+    }
 
     /** A process applied an order. */
     public record Confirmed(RankInstance instance, long sequence, MemoryBytes inForce) implements Command {}
@@ -101,6 +115,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     private final KeeperLogic logic;
     private final PromiseAudit audit = new PromiseAudit();
     private final Map<RankInstance, ActorRef<Order>> listeners = new TreeMap<>();
+    private final Map<RankInstance, String> policies = new TreeMap<>();
     private long ordersSent;
     private long ordersRepeated;
     private long confirmations;
@@ -190,6 +205,9 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
 
     private Behavior<Command> onJoined(Joined command) {
         listeners.put(command.instance(), command.listener());
+        command.policy()
+                .ifPresentOrElse(
+                        policy -> policies.put(command.instance(), policy), () -> policies.remove(command.instance()));
         KeeperLogic.Decision decision =
                 perform(logic.decide(new Join(command.instance(), command.claimedSequence(), command.claimedLimit())));
         audit.said(command.instance(), command.claimedSequence(), command.claimedLimit(), budget());
@@ -215,6 +233,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     private Behavior<Command> onLeft(Left command) {
         audit.left(command.instance());
         listeners.remove(command.instance());
+        policies.remove(command.instance());
         reportIfChanged(perform(logic.decide(new Leave(command.instance()))));
         return this;
     }
@@ -330,19 +349,20 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
                 ledger.wanted(),
                 ledger.inForce(),
                 ledger.isOverBudget(),
-                ledger.grants().stream().map(LimitKeeper::reportOf).toList(),
+                ledger.grants().stream().map(this::reportOf).toList(),
                 counts);
         return new LimitsReported(setup.node(), device(), ledger.highestToken(), logic.revision(), report);
     }
 
-    private static GrantReport reportOf(Grant grant) {
+    private GrantReport reportOf(Grant grant) {
         return new GrantReport(
                 grant.instance(),
                 grant.share(),
                 grant.target(),
                 grant.sequence(),
                 grant.confirmedSequence(),
-                grant.ceiling());
+                grant.ceiling(),
+                Optional.ofNullable(policies.get(grant.instance())));
     }
 
     private DeviceId device() {

@@ -13,7 +13,8 @@ final class BadMessageException extends Exception {
         NOT_YOURS,
         NO_SUCH_PROCESS,
         NO_SUCH_DEVICE,
-        TOO_MANY_RANKS
+        TOO_MANY_RANKS,
+        STALE_RESTART
     }
 
     BadMessageException(Code code, String message) {

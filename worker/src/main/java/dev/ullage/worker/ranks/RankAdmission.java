@@ -8,12 +8,13 @@ import dev.ullage.worker.ranks.BadMessageException.Code;
 import dev.ullage.worker.ranks.ProcessTable.ProcessFacts;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
  * Decides who is let in: the process must exist, belong to the peer's user (root may speak for any), and have a device.
- * Runs on the socket's threads and keeps no state of its own.
+ * Runs on the socket's threads; its only state is which local ranks are taken.
  */
 final class RankAdmission implements RankGate {
     private static final String ROOT = "root";
@@ -25,6 +26,7 @@ final class RankAdmission implements RankGate {
     private final SessionDirectory sessions;
     private final Consumer<Admitted> onAdmitted;
     private final RankCodec codec;
+    private final LocalRanks localRanks;
 
     /** Which device a rank is on, or why none. */
     interface DeviceChooser {
@@ -48,6 +50,7 @@ final class RankAdmission implements RankGate {
         this.memory = memory;
         this.sessions = sessions;
         this.codec = codec;
+        this.localRanks = new LocalRanks(processes);
         this.onAdmitted = onAdmitted;
     }
 
@@ -57,28 +60,32 @@ final class RankAdmission implements RankGate {
     }
 
     @Override
-    public void hello(RankMessage.Hello hello, String peerUser, SessionConnection connection)
+    public void hello(RankMessage.Hello said, String peerUser, SessionConnection connection)
             throws BadMessageException {
-        ProcessFacts process = find(hello)
+        ProcessFacts process = find(said)
                 .orElseThrow(() -> new BadMessageException(
                         Code.NO_SUCH_PROCESS,
-                        "process " + hello.pid() + " of rank " + hello.rank() + " does not exist on this host (a"
+                        "process " + said.pid() + " of rank " + said.rank() + " does not exist on this host (a"
                                 + " container must share the worker's pid namespace)"));
         if (!peerUser.equals(ROOT) && !peerUser.equals(process.user())) {
             throw new BadMessageException(
                     Code.NOT_YOURS,
-                    "process " + hello.pid() + " belongs to user " + process.user() + ", the connection to user "
+                    "process " + said.pid() + " belongs to user " + process.user() + ", the connection to user "
                             + peerUser);
         }
+        RankInstance instance = new RankInstance(said.rank(), said.pid(), process.startTicks());
+        OptionalInt localRank = localRanks.of(
+                instance, said.facts().localRank(), said.wish().device().isPresent());
+        RankMessage.Hello hello = said.withLocalRank(localRank);
         DeviceInfo device = chooser.choose(hello);
-        RankInstance instance = new RankInstance(hello.rank(), hello.pid(), process.startTicks());
+        OptionalInt workedOut = said.facts().localRank().isPresent() ? OptionalInt.empty() : localRank;
         Function<SessionHandle, byte[]> welcome = handle -> {
             connection.bind(handle);
             if (!connection.channel().isOpen()) {
                 // It ended before it had a session to tell.
                 handle.session().tell(new RankSession.Disconnected(connection));
             }
-            return codec.welcome(handle, node, device, memory.apply(device));
+            return codec.welcome(handle, node, device, memory.apply(device), workedOut);
         };
         onAdmitted.accept(new Admitted(instance, device, new RankSession.Connected(hello, connection, welcome)));
     }

@@ -122,7 +122,8 @@ final class RankCodec {
                 fields.shortText("launcher"),
                 fields.optionalCount("restart"),
                 fields.optionalShortText("framework"),
-                canEnforce);
+                canEnforce,
+                fields.optionalShortText("policy"));
         RankId rank = new RankId(new JobId(fields.text("job")), fields.count("rank"));
         if (facts.worldSize().isPresent() && rank.rank() >= facts.worldSize().getAsInt()) {
             throw bad("rank " + rank.rank() + " is not below worldSize "
@@ -152,7 +153,9 @@ final class RankCodec {
         throw new IllegalArgumentException("unknown phase \"" + name + "\"; known: " + List.of(Phase.values()));
     }
 
-    byte[] welcome(SessionHandle handle, NodeId node, DeviceInfo device, Optional<MemoryUse> memory) {
+    /** @param localRank the number this worker gave the rank, where its launcher does not say one */
+    byte[] welcome(
+            SessionHandle handle, NodeId node, DeviceInfo device, Optional<MemoryUse> memory, OptionalInt localRank) {
         ObjectNode json = message("welcome")
                 .put("version", VERSION)
                 .put("session", handle.id())
@@ -165,6 +168,7 @@ final class RankCodec {
                 .put("snapshotSteps", snapshotSteps);
         memory.ifPresentOrElse(
                 use -> json.put("deviceTotalBytes", use.total().value()), () -> json.putNull("deviceTotalBytes"));
+        localRank.ifPresent(number -> json.put("localRank", number));
         return line(json);
     }
 

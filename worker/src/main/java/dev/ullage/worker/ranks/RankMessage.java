@@ -10,6 +10,7 @@ import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RankWatch;
 import dev.ullage.worker.watch.StepSummary;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /** What a rank may say (docs/protocol.md, section 1). */
@@ -26,7 +27,13 @@ sealed interface RankMessage {
             DeviceWish wish,
             Optional<InForce> inForce,
             Optional<MemoryBytes> held)
-            implements RankMessage {}
+            implements RankMessage {
+
+        /** The same, with the local rank that the worker knows it by. */
+        Hello withLocalRank(OptionalInt localRank) {
+            return new Hello(rank, pid, facts.withLocalRank(localRank), wish, inForce, held);
+        }
+    }
 
     /** A limit that a process says is in force. */
     record InForce(long sequence, MemoryBytes limit) {}

@@ -140,7 +140,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 .map(RankMessage.InForce::limit)
                 .or(() -> command.hello().held())
                 .orElse(MemoryBytes.ZERO);
-        setup.keeper().tell(new LimitKeeper.Joined(setup.instance(), sequence, limit, orders));
+        setup.keeper().tell(new LimitKeeper.Joined(setup.instance(), sequence, limit, orders, facts.policy()));
         return heard();
     }
 

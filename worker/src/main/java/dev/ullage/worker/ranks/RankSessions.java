@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -55,7 +56,10 @@ public final class RankSessions {
     }
 
     private record Known(
-            DeviceId device, Optional<ActorRef<RankSession.Command>> session, Optional<RankSample> sample) {}
+            DeviceId device,
+            Optional<ActorRef<RankSession.Command>> session,
+            Optional<RankSample> sample,
+            OptionalInt restart) {}
 
     private final Map<RankInstance, Known> known = new TreeMap<>();
     private final Map<DeviceId, ActorRef<LimitKeeper.Command>> keepers = new TreeMap<>();
@@ -97,7 +101,7 @@ public final class RankSessions {
 
     /** A process has a grant on the device, by the ledger: it is watched from now on, with or without a session. */
     public void watch(DeviceId device, RankInstance instance) {
-        known.putIfAbsent(instance, new Known(device, Optional.empty(), Optional.empty()));
+        known.putIfAbsent(instance, new Known(device, Optional.empty(), Optional.empty(), OptionalInt.empty()));
     }
 
     /** Every grant has a process that is watched, also one that ended while it was being made. */
@@ -111,7 +115,8 @@ public final class RankSessions {
         } else if (event instanceof Sampled sampled) {
             RankInstance instance = sampled.sample().instance();
             known.computeIfPresent(
-                    instance, (key, old) -> new Known(old.device(), old.session(), Optional.of(sampled.sample())));
+                    instance,
+                    (key, old) -> new Known(old.device(), old.session(), Optional.of(sampled.sample()), old.restart()));
             if (known.containsKey(instance)) {
                 useListener.used(sampled.device(), sampled.sample());
             }
@@ -134,6 +139,16 @@ public final class RankSessions {
                     "rank " + instance + " is already on device " + (old == null ? "?" : old.device()));
             return;
         }
+        int restart = admitted.connected().hello().facts().restart();
+        Optional<RankInstance> newer = old == null ? newerThan(instance, restart) : Optional.empty();
+        if (newer.isPresent()) {
+            refuse(
+                    admitted,
+                    Code.STALE_RESTART,
+                    "rank %s is of restart %d, and %s of a later one runs: its launcher has given it up"
+                            .formatted(instance, restart, newer.get()));
+            return;
+        }
         ActorRef<RankSession.Command> session = Optional.ofNullable(old)
                 .flatMap(Known::session)
                 .orElseGet(() -> spawner.spawn(factory.create(admitted, keeper), "rank-" + spawned++));
@@ -142,12 +157,27 @@ public final class RankSessions {
                 new Known(
                         admitted.device().id(),
                         Optional.of(session),
-                        Optional.ofNullable(old).flatMap(Known::sample)));
+                        Optional.ofNullable(old).flatMap(Known::sample),
+                        OptionalInt.of(restart)));
         if (old == null || old.session().isEmpty()) {
             LOG.info(
                     "device={} rank={} reason=\"registered\"", admitted.device().id(), instance);
         }
         session.tell(admitted.connected());
+    }
+
+    /**
+     * A living process of the same rank that its launcher started later. One that came first keeps its grant whatever
+     * its count: it may hold memory. Counts of different ranks are not compared, for each agent of torchrun has its
+     * own.
+     */
+    private Optional<RankInstance> newerThan(RankInstance instance, int restart) {
+        return known.entrySet().stream()
+                .filter(entry -> entry.getKey().rank().equals(instance.rank()))
+                .filter(entry -> entry.getValue().restart().orElse(0) > restart)
+                .map(Map.Entry::getKey)
+                .filter(other -> !isGone(other))
+                .findFirst();
     }
 
     private void refuse(RankAdmission.Admitted admitted, Code code, String message) {

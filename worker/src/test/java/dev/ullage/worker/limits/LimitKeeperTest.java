@@ -207,6 +207,21 @@ class LimitKeeperTest {
                                 new KeeperCounts(1, 0, 1, 2, gib(60), 0))));
     }
 
+    // It is not the ledger's: the rank says it in each hello, and the last word counts.
+    @Test
+    void aReportSaysWhichPolicyARankAsksFor() {
+        keeper.tell(new LimitKeeper.Joined(A, 0, MemoryBytes.ZERO, rankA.getRef(), Optional.of("growth")));
+        hello(B, rankB);
+        plan(1, 1, limit(A, 30), limit(B, 30));
+
+        assertThat(answer().ledger().grants())
+                .extracting(GrantReport::policy)
+                .containsExactly(Optional.of("growth"), Optional.empty());
+        hello(A, rankA);
+        plan(1, 2, limit(A, 30), limit(B, 30));
+        assertThat(answer().ledger().grants()).extracting(GrantReport::policy).containsOnly(Optional.empty());
+    }
+
     @Test
     void anUnconfirmedOrderIsSentAgainOnTheTickAfterTheResendInterval() {
         hello(A, rankA);

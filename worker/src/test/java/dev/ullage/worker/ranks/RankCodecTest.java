@@ -76,6 +76,14 @@ class RankCodecTest {
     }
 
     @Test
+    void aHelloMaySayThePolicyOfItsJob() throws BadMessageException {
+        RankMessage.Hello hello = (RankMessage.Hello)
+                parse("{'type':'hello','version':1,'job':'j','rank':0,'pid':1,'launcher':'none','policy':'growth'}");
+
+        assertThat(hello.facts().policy()).hasValue("growth");
+    }
+
+    @Test
     void whatARankDoesNotKnowIsNullOrAbsent() throws BadMessageException {
         RankMessage.Hello expected = new RankMessage.Hello(
                 new RankId(new JobId("j"), 0),
@@ -229,10 +237,12 @@ class RankCodecTest {
                 + "\"device\":\"GPU-a\",\"deviceIndex\":0,\"deviceName\":\"SIM-100G\",\"deviceKind\":\"simulated\","
                 + "\"node\":\"host-a\",\"snapshotSteps\":500,\"deviceTotalBytes\":";
 
-        assertThat(text(codec.welcome(handle, new NodeId("host-a"), aDevice().info(), Optional.of(memory))))
+        assertThat(text(codec.welcome(
+                        handle, new NodeId("host-a"), aDevice().info(), Optional.of(memory), OptionalInt.empty())))
                 .isEqualTo(start + "80}\n");
-        assertThat(text(codec.welcome(handle, new NodeId("host-a"), aDevice().info(), Optional.empty())))
-                .isEqualTo(start + "null}\n");
+        assertThat(text(codec.welcome(
+                        handle, new NodeId("host-a"), aDevice().info(), Optional.empty(), OptionalInt.of(2))))
+                .isEqualTo(start + "null,\"localRank\":2}\n");
     }
 
     @Test

@@ -1,17 +1,18 @@
 package dev.ullage.worker.ranks;
 
-import static dev.ullage.common.testing.Fixtures.facts;
 import static dev.ullage.common.testing.Fixtures.rank;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.testing.LogWatch;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
@@ -57,10 +58,14 @@ class RankSessionsTest {
     }
 
     private void admit(RankInstance instance, DeviceInfo device) {
+        admit(instance, device, 0);
+    }
+
+    private void admit(RankInstance instance, DeviceInfo device, int restart) {
         RankMessage.Hello hello = new RankMessage.Hello(
                 instance.rank(),
                 instance.pid(),
-                facts(),
+                new RankFacts(OptionalInt.of(8), OptionalInt.of(0), "torchrun", restart, Optional.empty(), List.of()),
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
                 Optional.empty());
@@ -168,5 +173,50 @@ class RankSessionsTest {
         admit(third, RankHarness.FIRST);
         assertThat(worker.keeper.expectMessageClass(LimitKeeper.Joined.class).instance())
                 .isEqualTo(third);
+    }
+
+    // torchrun starts the ranks anew and counts; a process of an earlier count that comes late is none of the job.
+    @Test
+    void aProcessOfAnEarlierRestartIsRefusedWhileOneOfALaterRuns() {
+        RankInstance late = new RankInstance(A.rank(), 900, 70);
+        worker.processes.run(late.pid(), late.startTicks());
+        admit(A, RankHarness.FIRST, 2);
+        worker.keeper.expectMessageClass(LimitKeeper.Joined.class);
+
+        admit(late, RankHarness.FIRST, 1);
+        removeGone();
+
+        assertThat(channel.lines)
+                .contains("{\"type\":\"error\",\"code\":\"STALE_RESTART\",\"message\":\"rank job/0@900:70 is of"
+                        + " restart 1, and job/0@100:700 of a later one runs: its launcher has given it up\"}\n");
+        worker.keeper.expectNoMessage(Duration.ofMillis(20));
+        worker.processes.end(A.pid());
+        admit(late, RankHarness.FIRST, 1);
+        assertThat(worker.keeper.expectMessageClass(LimitKeeper.Joined.class).instance())
+                .isEqualTo(late);
+    }
+
+    @Test
+    void aProcessThatIsKnownKeepsItsGrantWhateverIsRestarted() {
+        RankInstance next = new RankInstance(A.rank(), 900, 800);
+        worker.processes.run(next.pid(), next.startTicks());
+        admit(A, RankHarness.FIRST, 0);
+        admit(next, RankHarness.FIRST, 1);
+        worker.keeper.receiveSeveralMessages(2);
+
+        admit(A, RankHarness.FIRST, 0);
+
+        assertThat(worker.keeper.expectMessageClass(LimitKeeper.Joined.class).instance())
+                .isEqualTo(A);
+    }
+
+    @Test
+    void restartsOfOtherRanksDoNotMatter() {
+        admit(A, RankHarness.FIRST, 3);
+        worker.keeper.expectMessageClass(LimitKeeper.Joined.class);
+
+        admit(B, RankHarness.SECOND, 0);
+
+        worker.otherKeeper.expectMessageClass(LimitKeeper.Joined.class);
     }
 }

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.cli.run;
+
+import org.jspecify.annotations.NullMarked;
