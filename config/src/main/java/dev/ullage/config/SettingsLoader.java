@@ -29,6 +29,10 @@ public final class SettingsLoader {
             Durations.parser(Duration.ofMillis(10), Duration.ofHours(24));
     private static final int MAX_PORT = 65_535;
     private static final int MAX_RANKS = 100_000;
+    /** Fewer than the connections the API takes, so that whoever asks still gets an answer. */
+    private static final int MAX_STREAM_READERS = 96;
+
+    private static final int MAX_STREAM_BUFFER = 1_024;
 
     private final SettingsReader reader;
     private final Map<String, String> environment;
@@ -177,7 +181,13 @@ public final class SettingsLoader {
         return new HttpSettings(
                 reader.value("ullage.http.host", ValueParsers::loopbackHost),
                 reader.value("ullage.http.port", wholeNumber(0, MAX_PORT)),
-                reader.value("ullage.http.dcgm-aliases", ValueParsers::onOrOff));
+                reader.value("ullage.http.dcgm-aliases", ValueParsers::onOrOff),
+                new StreamSettings(
+                        reader.value(
+                                "ullage.http.stream.interval",
+                                Durations.parser(Duration.ofMillis(100), Duration.ofSeconds(10))),
+                        reader.value("ullage.http.stream.max-readers", wholeNumber(1, MAX_STREAM_READERS)),
+                        reader.value("ullage.http.stream.buffer", wholeNumber(2, MAX_STREAM_BUFFER))));
     }
 
     private WorkerSettings worker() {
