@@ -65,6 +65,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new WorkerCommand(environment))
                 .addSubcommand(new StatusCommand(environment))
                 .addSubcommand(new ExplainCommand(environment))
+                .addSubcommand(new EventsCommand(environment))
                 .addSubcommand(new PlanCommand(environment))
                 .addSubcommand(new CommandLine(new SetCommand())
                         .addSubcommand(new SetReserveCommand(environment))

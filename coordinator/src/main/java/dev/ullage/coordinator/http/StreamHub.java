@@ -18,8 +18,11 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.stream.BoundedSourceQueue;
+import org.apache.pekko.stream.KillSwitches;
 import org.apache.pekko.stream.Materializer;
 import org.apache.pekko.stream.QueueOfferResult;
+import org.apache.pekko.stream.UniqueKillSwitch;
+import org.apache.pekko.stream.javadsl.Keep;
 import org.apache.pekko.stream.javadsl.Source;
 import org.apache.pekko.util.ByteString;
 import org.slf4j.Logger;
@@ -27,8 +30,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One question to the coordinator for all who watch at this node, and each message written once for all of them. While
- * nobody watches nothing is asked. A reader that does not keep up has its connection closed; the others and the
- * coordinator never wait for it.
+ * nobody watches nothing is asked. A reader that does not keep up has its stream ended; the others and the coordinator
+ * never wait for it.
  *
  * <p>Everything is bounded: readers, what waits for each, events kept. All state is behind the lock of this object, but
  * for the asking and the writing of JSON, of which there is at most one at a time.
@@ -61,12 +64,14 @@ final class StreamHub {
     private static final class Reader {
         private final Wish wish;
         private final BoundedSourceQueue<ByteString> queue;
+        private final UniqueKillSwitch end;
         private boolean isNew = true;
         private boolean hasEvents;
 
-        Reader(Wish wish, BoundedSourceQueue<ByteString> queue) {
+        Reader(Wish wish, BoundedSourceQueue<ByteString> queue, UniqueKillSwitch end) {
             this.wish = wish;
             this.queue = queue;
+            this.end = end;
         }
     }
 
@@ -96,8 +101,10 @@ final class StreamHub {
             if (readers.size() >= settings.maxReaders()) {
                 return Optional.empty();
             }
-            var source = Source.<ByteString>queue(settings.buffer()).preMaterialize(materializer);
-            readers.add(new Reader(wish, source.first()));
+            var source = Source.<ByteString>queue(settings.buffer())
+                    .viaMat(KillSwitches.single(), Keep.both())
+                    .preMaterialize(materializer);
+            readers.add(new Reader(wish, source.first().first(), source.first().second()));
             return Optional.of(source.second().keepAlive(KEEP_ALIVE, () -> COMMENT));
         }
     }
@@ -217,11 +224,12 @@ final class StreamHub {
         send(reader, eventsFrame(lacking, known.isPresent() ? isFromHere : isComplete));
     }
 
+    /** A slow reader's stream ends without what waits for it; it may come back and gets everything anew. */
     private void send(Reader reader, ByteString frame) {
         QueueOfferResult result = reader.queue.offer(frame);
         if (result == QueueOfferResult.dropped()) {
             LOG.warn("reader of the stream dropped: reason={} messages wait for it", settings.buffer());
-            reader.queue.fail(new IllegalStateException("the reader is too slow"));
+            reader.end.shutdown();
             readers.remove(reader);
         } else if (result != QueueOfferResult.enqueued()) {
             readers.remove(reader);

@@ -56,10 +56,10 @@ export class Chart {
         legend: { live: true },
         scales: { y: { range: (plot, min, max) => [0, Math.max(max ?? 0, GIB / 1024) * 1.08] } },
         axes: [
-          { ...axis, space: 70, size: 24 },
-          { ...axis, size: 62, space: 34, incrs: STEPS, values: (plot, ticks) => ticks.map((bytes) => short(bytes)) },
+          { ...axis, space: 80, size: 24, values: (plot, ticks) => ticks.map(clock) },
+          { ...axis, size: 62, space: 24, incrs: STEPS, values: (plot, ticks) => ticks.map((bytes) => short(bytes)) },
         ],
-        series: [{}, ...this.lines.map((line) => series(line))],
+        series: [{ label: 'time', value: (plot, time) => (time === null ? '' : clock(time)) }, ...this.lines.map((line) => series(line))],
         hooks: { drawClear: [(plot) => this.bands(plot)] },
       },
       this.data,
@@ -99,9 +99,11 @@ function series(line) {
     dash: line.dash,
     fill: line.fill ? colour(line.fill) : undefined,
     points: { show: false },
-    value: (plot, bytes) => gib(bytes),
+    value: (plot, bytes) => (bytes === null || bytes === undefined ? '' : gib(bytes)),
   };
 }
+
+const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString('en-GB');
 
 function short(bytes) {
   const amount = bytes / GIB;

@@ -147,12 +147,12 @@ function factsOf(device, age) {
     { name: 'reserve', text: wanted === inForce ? wanted : `${inForce} in force, ${wanted} wanted` },
     { name: 'reading', text: `${device.sampleState ?? UNKNOWN}, ${ago(sampled)}` },
     { name: 'limits', text: device.rollout ? device.rollout.toLowerCase() : 'no plan yet' },
-    { name: 'UUID', text: device.uuid },
+    { name: 'UUID', text: device.uuid, wide: true },
   ];
 }
 
 function makeFact(fact) {
-  return element('div', {}, element('dt', {}, fact.name), element('dd'));
+  return element('div', { class: fact.wide ? 'wide' : undefined }, element('dt', {}, fact.name), element('dd'));
 }
 
 function updateFact(node, fact) {

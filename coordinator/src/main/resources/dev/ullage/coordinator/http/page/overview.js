@@ -1,7 +1,7 @@
 // The first line of figures: the whole cluster at a glance.
 
 import { element, follow, setAttribute, setText } from './dom.js';
-import { exact, gib, percent } from './format.js';
+import { count, exact, gib, percent } from './format.js';
 
 export function renderOverview(root, model) {
   const totals = model.totals();
@@ -14,8 +14,8 @@ export function renderOverview(root, model) {
     state: number > 0 ? 'bad' : 'good',
   });
   const cards = [
-    memory('capacity', 'Capacity', totals.capacity, `${totals.devices} devices, ${totals.nodes} nodes`),
-    memory('promised', 'Promised', totals.promised, `${percent(totals.promised, totals.capacity)}, ${totals.ranks} ranks`),
+    memory('capacity', 'Capacity', totals.capacity, `${count(totals.devices, 'device')}, ${count(totals.nodes, 'node')}`),
+    memory('promised', 'Promised', totals.promised, `${percent(totals.promised, totals.capacity)}, ${count(totals.ranks, 'rank')}`),
     memory('used', 'Used', totals.used, percent(totals.used, totals.capacity)),
     memory('reserve', 'Reserve kept', totals.reserve, percent(totals.reserve, totals.capacity)),
     trouble('over', 'Over budget', totals.over),
