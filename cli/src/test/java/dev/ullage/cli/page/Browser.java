@@ -3,7 +3,6 @@ package dev.ullage.cli.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.testing.Requires;
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -26,8 +25,9 @@ import org.openqa.selenium.logging.LoggingPreferences;
 
 /** Debian's Chromium without a screen; nothing is downloaded. */
 public final class Browser implements AutoCloseable {
-    private static final String CHROMIUM = "/usr/bin/chromium";
-    private static final String DRIVER = "/usr/bin/chromedriver";
+    private static final Path PROGRAMS = Path.of("/usr/bin");
+    private static final String CHROMIUM = "chromium";
+    private static final String DRIVER = "chromedriver";
     private static final Duration PAUSE = Duration.ofMillis(50);
 
     private final ChromeDriver driver;
@@ -41,14 +41,14 @@ public final class Browser implements AutoCloseable {
         Requires.command(CHROMIUM, "chromium");
         Requires.command(DRIVER, "chromium-driver");
         ChromeOptions options = new ChromeOptions();
-        options.setBinary(CHROMIUM);
+        options.setBinary(PROGRAMS.resolve(CHROMIUM).toString());
         // No sandbox: tests may run as root, where Chromium has none; it sees only this machine's pages.
         options.addArguments("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars");
         LoggingPreferences logs = new LoggingPreferences();
         logs.enable(LogType.BROWSER, Level.ALL);
         options.setCapability("goog:loggingPrefs", logs);
         ChromeDriverService service = new ChromeDriverService.Builder()
-                .usingDriverExecutable(new File(DRIVER))
+                .usingDriverExecutable(PROGRAMS.resolve(DRIVER).toFile())
                 .usingAnyFreePort()
                 .build();
         Browser browser = new Browser(new ChromeDriver(service, options));
