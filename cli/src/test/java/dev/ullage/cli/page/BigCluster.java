@@ -7,6 +7,8 @@ import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
+import dev.ullage.common.model.EventId;
+import dev.ullage.common.model.EventSeverity;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
@@ -20,14 +22,18 @@ import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.ClusterEvent;
+import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -60,6 +66,53 @@ public final class BigCluster {
         }
         return new ClusterStatus(
                 new NodeId("gpu-000"), Optional.of(new CoordinatorToken(3, "bench")), "ACTIVE", nodes, List.of());
+    }
+
+    /** Some of what could have happened in it. */
+    public static Events events(Optional<EventId> after, Instant now) {
+        About device = About.device(new NodeId("gpu-012"), new DeviceId("GPU-00000064-0000-4000-8000-000000000064"));
+        List<ClusterEvent> all = List.of(
+                event(
+                        1,
+                        now,
+                        "coordinator-active",
+                        EventSeverity.INFO,
+                        About.node(new NodeId("gpu-000")),
+                        "the coordinator on gpu-000 plans, as number 3, for 1000 devices of 125 nodes with 800 ranks;"
+                                + " events from before it are not known"),
+                event(
+                        2,
+                        now,
+                        "operator-write",
+                        EventSeverity.INFO,
+                        About.CLUSTER,
+                        "operator: reserve of all devices: 20%"),
+                event(
+                        3,
+                        now,
+                        "limit-changed",
+                        EventSeverity.INFO,
+                        device.withRank(new JobId("train-1"), 36),
+                        "limit of rank train-1/36 on GPU 4 of gpu-012: 80.0 GiB -> 64.0 GiB; reserve 20%; 1 rank,"
+                                + " budget 64.0 GiB (allocatable 80.0 GiB, reserve 20%, foreign 0 B)"),
+                event(
+                        4,
+                        now,
+                        "over-budget",
+                        EventSeverity.WARNING,
+                        device,
+                        "GPU 4 of gpu-012 is over its budget: 80.0 GiB promised, budget 64.0 GiB"));
+        return new Events(
+                all.stream()
+                        .filter(event -> after.isEmpty() || event.id().compareTo(after.get()) > 0)
+                        .toList(),
+                true);
+    }
+
+    private static ClusterEvent event(
+            long sequence, Instant now, String kind, EventSeverity severity, About about, String text) {
+        return new ClusterEvent(
+                new EventId(3, sequence), now.minusSeconds(400 / sequence).toEpochMilli(), kind, severity, about, text);
     }
 
     private static DeviceStatus device(int number, int moment) {

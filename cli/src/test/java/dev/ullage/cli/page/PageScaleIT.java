@@ -6,14 +6,13 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
-import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.config.HttpSettings;
 import dev.ullage.coordinator.http.HttpApi;
 import dev.ullage.coordinator.http.OperatorToken;
 import dev.ullage.coordinator.metrics.MetricsPage;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
+import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
@@ -22,6 +21,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.openqa.selenium.Keys;
 
 /** The page with 1,000 devices, of which most change twice a second. */
 class PageScaleIT {
@@ -42,7 +42,7 @@ class PageScaleIT {
             if (message instanceof StatusQuery query) {
                 query.replyTo().tell(BigCluster.of(DEVICES, moment.incrementAndGet()));
             } else if (message instanceof EventsQuery query) {
-                query.replyTo().tell(new Events(List.of(), true));
+                query.replyTo().tell(BigCluster.events(query.after(), Instant.now()));
             }
             return Behaviors.same();
         }));
@@ -89,7 +89,36 @@ class PageScaleIT {
                     DEVICES, drawing, worst, gap);
             assertThat(drawing).isLessThan(100);
             browser.assertNoComplaint();
+            screenshots(browser);
         }
+    }
+
+    /** For the documents: {@code -Dullage.screenshots=docs/images}. */
+    private static void screenshots(Browser browser) {
+        String folder = System.getProperty("ullage.screenshots");
+        if (folder == null) {
+            return;
+        }
+        browser.setDark(true);
+        browser.resize(1280, 1360);
+        browser.script("scrollTo(0, 0)");
+        draw(browser);
+        browser.screenshot(Path.of(folder, "page-device.png"));
+        browser.press(Keys.ESCAPE);
+        browser.await(
+                "the device is closed", WITHIN, () -> !browser.one("#detail").isDisplayed());
+        browser.setDark(false);
+        browser.resize(1280, 1000);
+        draw(browser);
+        browser.screenshot(Path.of(folder, "page.png"));
+        browser.resize(390, 844);
+        draw(browser);
+        browser.screenshot(Path.of(folder, "page-phone.png"));
+    }
+
+    private static void draw(Browser browser) {
+        long before = count(browser);
+        browser.await("it is drawn anew", WITHIN, () -> count(browser) >= before + 3);
     }
 
     private static long count(Browser browser) {

@@ -5,9 +5,13 @@ const GIB = 2 ** 30;
 
 export const isKnown = (value) => value !== null && value !== undefined;
 
-/** 64.0 GiB */
+/** 64.0 GiB; from 1,000 on without a fraction */
 export function gib(bytes) {
-  return isKnown(bytes) ? `${(bytes / GIB).toFixed(1)} GiB` : UNKNOWN;
+  if (!isKnown(bytes)) {
+    return UNKNOWN;
+  }
+  const amount = bytes / GIB;
+  return amount < 1000 ? `${amount.toFixed(1)} GiB` : `${Math.floor(amount).toLocaleString('en')} GiB`;
 }
 
 /** For a title: 68,719,476,736 bytes */

@@ -1,14 +1,25 @@
 // What the page has seen of each device since it was opened: bounded rings of numbers.
 
-const KEPT = 720;
+// Rows over all devices: a bound on what the browser holds, whatever the size of the cluster.
+const ROWS = 200000;
+const MOST = 1800;
+const FEWEST = 120;
+// In seconds.
+const APART = 0.9;
 
 export class History {
   constructor() {
     this.devices = new Map();
+    this.last = 0;
   }
 
-  /** Adds the present figures of each device. Time in seconds, as the chart wants it. */
+  /** Adds the present figures of each device, once a second at most. Time in seconds, as the chart wants it. */
   add(model, time) {
+    if (Math.abs(time - this.last) < APART) {
+      return;
+    }
+    this.last = time;
+    const kept = Math.max(FEWEST, Math.min(MOST, Math.floor(ROWS / model.devices.size)));
     for (const device of model.devices.values()) {
       const ring = this.devices.get(device.uuid) ?? { times: [], rows: [] };
       this.devices.set(device.uuid, ring);
@@ -25,7 +36,7 @@ export class History {
           ceiling: rank.ceilingBytes,
         })),
       });
-      if (ring.times.length > KEPT) {
+      while (ring.times.length > kept) {
         ring.times.shift();
         ring.rows.shift();
       }

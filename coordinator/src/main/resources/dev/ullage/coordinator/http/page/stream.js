@@ -1,7 +1,6 @@
-// Server-sent events over fetch: unlike EventSource it can carry a token, and says why it failed.
+// Server-sent events over fetch: unlike EventSource it says why it failed, and the pause before it tries again is ours.
 
 const PATH = '/api/v1/stream';
-const TOKEN = 'ullage-token';
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 5000;
 // The server sends something at least each 10 s; a connection that is silent for longer is taken for dead.
@@ -68,11 +67,6 @@ async function once(lastEvent, parse, listener) {
   let watchdog = setTimeout(() => abort.abort(), SILENCE);
   try {
     const response = await fetch(PATH, { headers: headers(lastEvent), cache: 'no-store', signal: abort.signal });
-    if (response.status === 401) {
-      sessionStorage.removeItem(TOKEN);
-      askForToken();
-      throw new Error('a token is needed to read');
-    }
     if (!response.ok) {
       throw new Error(await problem(response));
     }
@@ -96,21 +90,10 @@ async function once(lastEvent, parse, listener) {
 
 function headers(lastEvent) {
   const all = { Accept: 'text/event-stream' };
-  const token = sessionStorage.getItem(TOKEN);
-  if (token) {
-    all.Authorization = `Bearer ${token}`;
-  }
   if (lastEvent) {
     all['Last-Event-ID'] = lastEvent;
   }
   return all;
-}
-
-function askForToken() {
-  const token = prompt('Reading needs the token of the coordinator\'s node ("ullage token" says where it is):');
-  if (token) {
-    sessionStorage.setItem(TOKEN, token.trim());
-  }
 }
 
 async function problem(response) {
