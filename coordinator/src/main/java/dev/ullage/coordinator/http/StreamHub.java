@@ -114,11 +114,12 @@ final class StreamHub {
         Optional<EventId> known;
         synchronized (this) {
             dropTheGone();
-            if (readers.isEmpty()) {
-                forget();
+            if (isAsking) {
                 return;
             }
-            if (isAsking) {
+            // Never while an answer is on its way: it would be taken for all there is, and is only what was lacking.
+            if (readers.isEmpty()) {
+                forget();
                 return;
             }
             isAsking = true;
@@ -200,6 +201,7 @@ final class StreamHub {
         answer.events().forEach(event -> {
             if (events.size() == EVENTS_KEPT) {
                 events.removeFirst();
+                isComplete = false;
             }
             events.addLast(event);
         });

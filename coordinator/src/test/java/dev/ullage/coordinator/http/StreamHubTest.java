@@ -51,15 +51,35 @@ class StreamHubTest {
         kit.shutdownTestKit();
     }
 
+    // A reader leaves while an answer is on its way, another comes: it must not take that answer for all there is.
+    @Test
+    void whatIsOnItsWayIsNotTakenForEverything() throws Exception {
+        coordinator.events = List.of(event(1), event(2));
+        StreamHub hub = hub();
+        SinkQueueWithCancel<ByteString> first = join(hub, new StreamHub.Wish(Optional.empty(), false));
+        hub.tick();
+        next(first);
+        coordinator.isSilent = true;
+        hub.tick();
+        first.cancel();
+        Eventually.eventually("the reader is gone", () -> hub.readers() == 0);
+        hub.tick();
+        SinkQueueWithCancel<ByteString> second = join(hub, new StreamHub.Wish(Optional.empty(), false));
+        coordinator.late.complete(coordinator.status);
+
+        assertThat(data(next(second)).path("events")).hasSize(2);
+    }
+
     private static final class FakeCoordinator implements StreamHub.Coordinator {
         private Optional<ClusterStatus> status = Optional.of(Statuses.active(Statuses.deviceWithARank()));
         private List<ClusterEvent> events = List.of();
         private boolean isSilent;
+        private final CompletableFuture<Optional<ClusterStatus>> late = new CompletableFuture<>();
         private final List<Optional<EventId>> asked = new ArrayList<>();
 
         @Override
         public CompletionStage<Optional<ClusterStatus>> status() {
-            return isSilent ? new CompletableFuture<>() : CompletableFuture.completedStage(status);
+            return isSilent ? late : CompletableFuture.completedStage(status);
         }
 
         @Override
