@@ -68,6 +68,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new StatusCommand(environment))
                 .addSubcommand(new RanksCommand(environment))
                 .addSubcommand(new ExplainCommand(environment))
+                .addSubcommand(new EventsCommand(environment))
                 .addSubcommand(new PlanCommand(environment))
                 .addSubcommand(new CommandLine(new SetCommand())
                         .addSubcommand(new SetReserveCommand(environment))

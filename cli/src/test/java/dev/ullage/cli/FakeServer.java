@@ -16,8 +16,15 @@ public final class FakeServer implements AutoCloseable {
     private final List<Request> requests = new CopyOnWriteArrayList<>();
     private volatile Answer answer = new Answer(200, "{}");
 
-    /** @param authorization the header, empty when there was none */
-    public record Request(String method, String path, String authorization, String body) {}
+    /**
+     * @param authorization the header, empty when there was none
+     * @param lastEventId likewise
+     */
+    public record Request(String method, String path, String authorization, String body, String lastEventId) {
+        public Request(String method, String path, String authorization, String body) {
+            this(method, path, authorization, body, "");
+        }
+    }
 
     private record Answer(int status, String body) {}
 
@@ -46,15 +53,20 @@ public final class FakeServer implements AutoCloseable {
 
     private void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
-            String authorization = exchange.getRequestHeaders().getFirst("Authorization");
             requests.add(new Request(
                     exchange.getRequestMethod(),
                     exchange.getRequestURI().getPath(),
-                    authorization == null ? "" : authorization,
-                    new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
+                    header(exchange, "Authorization"),
+                    new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8),
+                    header(exchange, "Last-Event-ID")));
             byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
             exchange.sendResponseHeaders(answer.status(), body.length == 0 ? -1 : body.length);
             exchange.getResponseBody().write(body);
         }
+    }
+
+    private static String header(HttpExchange exchange, String name) {
+        String value = exchange.getRequestHeaders().getFirst(name);
+        return value == null ? "" : value;
     }
 }

@@ -11,9 +11,15 @@ import java.util.regex.Pattern;
  * @param host a loopback address: there is no TLS yet
  * @param port 0: any free port
  * @param dcgmAliases whether the metrics are there under the names of NVIDIA's exporter too
+ * @param stream for those who watch
  */
-public record HttpSettings(String host, int port, boolean dcgmAliases) {
+public record HttpSettings(String host, int port, boolean dcgmAliases, StreamSettings stream) {
     private static final Pattern IP_LITERAL = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
+
+    /** With the stream as shipped. */
+    public HttpSettings(String host, int port, boolean dcgmAliases) {
+        this(host, port, dcgmAliases, StreamSettings.defaults());
+    }
 
     /**
      * Whether only processes of this machine can reach {@code host}. A name other than {@code localhost} is not looked

@@ -33,6 +33,10 @@ public final class SettingsLoader {
     private static final int MAX_WATCHED_STEPS = 1_000;
     private static final int MAX_SNAPSHOT_STEPS = 1_000_000;
     private static final int MAX_SNAPSHOTS = 32;
+    /** Fewer than the connections the API takes, so that whoever asks still gets an answer. */
+    private static final int MAX_STREAM_READERS = 96;
+
+    private static final int MAX_STREAM_BUFFER = 1_024;
 
     private final SettingsReader reader;
     private final Map<String, String> environment;
@@ -181,7 +185,13 @@ public final class SettingsLoader {
         return new HttpSettings(
                 reader.value("ullage.http.host", ValueParsers::loopbackHost),
                 reader.value("ullage.http.port", wholeNumber(0, MAX_PORT)),
-                reader.value("ullage.http.dcgm-aliases", ValueParsers::onOrOff));
+                reader.value("ullage.http.dcgm-aliases", ValueParsers::onOrOff),
+                new StreamSettings(
+                        reader.value(
+                                "ullage.http.stream.interval",
+                                Durations.parser(Duration.ofMillis(100), Duration.ofSeconds(10))),
+                        reader.value("ullage.http.stream.max-readers", wholeNumber(1, MAX_STREAM_READERS)),
+                        reader.value("ullage.http.stream.buffer", wholeNumber(2, MAX_STREAM_BUFFER))));
     }
 
     private WorkerSettings worker() {

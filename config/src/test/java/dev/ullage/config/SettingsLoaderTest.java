@@ -42,7 +42,7 @@ class SettingsLoaderTest {
                 majority-of = coordinators
                 failover { stable-after = 2s, heartbeat-interval = 500ms, acceptable-heartbeat-pause = 3s }
               }
-              http { host = "::1", port = 8080, dcgm-aliases = on }
+              http { host = "::1", port = 8080, dcgm-aliases = on, stream { interval = 2s, max-readers = 8, buffer = 4 } }
               worker {
                 devices { simulate = "2x80GiB", nvml-library = "/opt/libnvml.so", lock-dir = "/run/ullage" }
                 sample-interval = 2s, tick = 100ms, resend-after = 3s, process-check = 250ms, max-ranks = 64
@@ -113,7 +113,8 @@ class SettingsLoaderTest {
                         List.of(new NodeAddress("10.0.0.1", 25_520), new NodeAddress("fd00::2", 25_521)),
                         MajorityOf.COORDINATORS,
                         new FailoverSettings(Duration.ofSeconds(2), Duration.ofMillis(500), Duration.ofSeconds(3))));
-        assertThat(settings.http()).isEqualTo(new HttpSettings("::1", 8080, true));
+        assertThat(settings.http())
+                .isEqualTo(new HttpSettings("::1", 8080, true, new StreamSettings(Duration.ofSeconds(2), 8, 4)));
         assertThat(settings.worker())
                 .isEqualTo(new WorkerSettings(
                         new WorkerSettings.Devices(

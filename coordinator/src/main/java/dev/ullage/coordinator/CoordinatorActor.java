@@ -4,6 +4,7 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
+import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
@@ -49,7 +50,7 @@ import org.slf4j.event.Level;
  *   DeviceSampled ------> view                              plan --> rollouts
  *   StaleCoordinator ---> leadership                        find the stalled, send what is due
  *   SetReserve, SetShare -> wishes, answered at once
- *   StatusQuery --------> answered at once, in every state
+ *   StatusQuery, EventsQuery: answered at once, in every state
  * </pre>
  */
 public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Command> {
@@ -126,6 +127,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             logic.onStale(stale, now);
         } else if (message instanceof StatusQuery query) {
             query.replyTo().tell(logic.status(now));
+        } else if (message instanceof EventsQuery query) {
+            query.replyTo().tell(logic.events(query.after()));
         } else if (message instanceof SetReserve write) {
             write.replyTo().tell(logic.onSetReserve(write, now));
         } else if (message instanceof SetShare write) {

@@ -2,7 +2,10 @@ package dev.ullage.coordinator;
 
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.EventId;
+import dev.ullage.common.model.EventSeverity;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
@@ -14,6 +17,7 @@ import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
@@ -23,6 +27,10 @@ import dev.ullage.config.PolicySettings;
 import dev.ullage.coordinator.CoordinatorEffect.Desire;
 import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
+import dev.ullage.coordinator.events.Change;
+import dev.ullage.coordinator.events.EventKind;
+import dev.ullage.coordinator.events.EventLog;
+import dev.ullage.coordinator.events.Seen;
 import dev.ullage.coordinator.leadership.Leadership;
 import dev.ullage.coordinator.leadership.LearnRequests;
 import dev.ullage.coordinator.planning.DevicePlan;
@@ -75,6 +83,7 @@ public final class CoordinatorLogic {
     private Rollouts rollouts = Rollouts.NONE;
     private NavigableMap<DeviceId, Explanation> explanations = new TreeMap<>();
     private LearnRequests requests = LearnRequests.NONE;
+    private final EventLog events = new EventLog();
     private Leadership leadership;
     private long lastRevision;
 
@@ -210,12 +219,24 @@ public final class CoordinatorLogic {
         Ruling ruling = rule.apply(situation(leadership.token().orElseThrow(), now));
         wishes = ruling.wishes();
         effects.add(Note.info("operator: accepted={} reason={}", ruling.isAccepted(), ruling.message()));
+        events.add(
+                new Change(
+                        EventKind.OPERATOR_WRITE,
+                        ruling.isAccepted() ? EventSeverity.INFO : EventSeverity.WARNING,
+                        About.CLUSTER,
+                        "operator: " + ruling.message()),
+                now);
         return ruling.isAccepted() ? new Accepted(ruling.message()) : new Refused(ruling.message());
     }
 
     public ClusterStatus status(Instant now) {
         return new StatusAssembly(node, leadership.token(), leadership.state().name())
                 .assemble(view, new Plans(rollouts.states(), explanations, rollouts.statuses(now)), now);
+    }
+
+    /** What happened after an event, or everything that is kept; answered in every state. */
+    public Events events(Optional<EventId> after) {
+        return events.after(after);
     }
 
     public void onTick(Instant now) {
@@ -235,6 +256,7 @@ public final class CoordinatorLogic {
                 rollOut(token, now);
             }
         });
+        events.observe(new Seen(node, leadership, view, rollouts), now);
     }
 
     private void forgetTheSilent(Instant now) {
@@ -280,7 +302,7 @@ public final class CoordinatorLogic {
                 heldBack.remove(planned.device());
                 plans.add(planned.plan());
             } else if (outcome instanceof Vetoed vetoed) {
-                noteVeto(vetoed);
+                noteVeto(vetoed, now);
             }
         }
         if (!plans.isEmpty()) {
@@ -317,7 +339,7 @@ public final class CoordinatorLogic {
                 plan.reason()));
     }
 
-    private void noteVeto(Vetoed vetoed) {
+    private void noteVeto(Vetoed vetoed, Instant now) {
         Rule rule = vetoed.veto().rule();
         if (rule == Rule.STABILITY) {
             heldBack.remove(vetoed.device());
@@ -327,6 +349,14 @@ public final class CoordinatorLogic {
                     vetoed.device(),
                     rule,
                     vetoed.veto().reason()));
+            view.device(vetoed.device())
+                    .map(device -> About.device(device.node(), device.id()))
+                    .ifPresent(about -> events.add(
+                            Change.warning(
+                                    EventKind.PLAN_HELD_BACK,
+                                    about,
+                                    "plan held back: " + vetoed.veto().reason()),
+                            now));
         }
     }
 

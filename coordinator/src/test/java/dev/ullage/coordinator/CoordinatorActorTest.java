@@ -17,6 +17,7 @@ import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
+import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
@@ -449,6 +450,7 @@ class CoordinatorActorTest {
                         1, Fixtures.ledger(Fixtures.joined(rank(0).rank().rank()))),
                 new StaleCoordinator(new NodeId("a"), device, token, token),
                 new StatusQuery(operator.getRef()),
+                new EventsQuery(Optional.empty(), operator.getRef()),
                 new SetReserve(Optional.empty(), Share.NONE, operator.getRef()),
                 new SetShare(JOB, OptionalInt.empty(), Share.ALL, operator.getRef()));
 
@@ -459,7 +461,7 @@ class CoordinatorActorTest {
                         .filter(ToCoordinator.class::isAssignableFrom)
                         .toList());
         messages.forEach(coordinator::tell);
-        operator.receiveSeveralMessages(3);
+        operator.receiveSeveralMessages(4);
         unhandled.expectNoMessage(Duration.ofMillis(50));
     }
 }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Predicate;
 
 /** Asks a coordinator's node over HTTP. Blocks; a question takes at most {@code timeout}. */
 public final class ApiClient {
@@ -27,6 +29,7 @@ public final class ApiClient {
     public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
 
     private static final int SCHEMA = 1;
+    private static final int MAX_EVENTS = 1000;
     private static final int MAX_ANSWER_BYTES = 64 << 20;
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -48,7 +51,46 @@ public final class ApiClient {
 
     /** The status document, as it came. */
     public JsonNode status() throws ApiException {
-        JsonNode json = send(request("/api/v1/status").GET().build());
+        return checked(send(request("/api/v1/status").GET().build()));
+    }
+
+    /**
+     * What happened, oldest first: an object with {@code items}, and {@code complete} when none is missing.
+     *
+     * @param since only events after the one of this id
+     */
+    public JsonNode events(Optional<String> since) throws ApiException {
+        String query = since.map(id -> "&since=" + URLEncoder.encode(id, StandardCharsets.UTF_8))
+                .orElse("");
+        return checked(
+                send(request("/api/v1/events?limit=" + MAX_EVENTS + query).GET().build()));
+    }
+
+    /**
+     * What happens, for as long as the connection holds; returns when the server ends it.
+     *
+     * @param since the newest event that is known already
+     * @param onEvents gets an object with {@code events}, and {@code complete} when none is missing before them; false
+     *     ends it
+     */
+    public void follow(Optional<String> since, Predicate<JsonNode> onEvents) throws ApiException {
+        HttpRequest.Builder request = request("/api/v1/stream?snapshots=off").header("Accept", "text/event-stream");
+        since.ifPresent(id -> request.header("Last-Event-ID", id));
+        exchange(request.GET().build(), body -> {
+            EventStream stream = new EventStream(body);
+            Optional<EventStream.Message> message = stream.next();
+            while (message.isPresent()) {
+                boolean isWanted = message.get().event().equals("events");
+                if (isWanted && !onEvents.test(JSON.readTree(message.get().data()))) {
+                    break;
+                }
+                message = stream.next();
+            }
+            return JsonNodeFactory.instance.nullNode();
+        });
+    }
+
+    private JsonNode checked(JsonNode json) throws ApiException {
         int schema = json.path("schema").intValue();
         if (schema != SCHEMA) {
             throw new ApiException(
@@ -100,18 +142,29 @@ public final class ApiClient {
     }
 
     private JsonNode send(HttpRequest request) throws ApiException {
+        return exchange(request, this::document);
+    }
+
+    private interface Reading {
+        JsonNode of(InputStream body) throws IOException, ApiException;
+    }
+
+    private JsonNode document(InputStream body) throws IOException, ApiException {
+        byte[] bytes = body.readNBytes(MAX_ANSWER_BYTES + 1);
+        if (bytes.length > MAX_ANSWER_BYTES) {
+            throw new ApiException(Reason.UNUSABLE, "the answer of " + server + " is longer than 64 MiB");
+        }
+        return JSON.readTree(new String(bytes, StandardCharsets.UTF_8));
+    }
+
+    private JsonNode exchange(HttpRequest request, Reading reading) throws ApiException {
         try {
             HttpResponse<InputStream> response = http.send(request, HttpResponse.BodyHandlers.ofInputStream());
             try (InputStream body = response.body()) {
-                byte[] bytes = body.readNBytes(MAX_ANSWER_BYTES + 1);
-                if (bytes.length > MAX_ANSWER_BYTES) {
-                    throw new ApiException(Reason.UNUSABLE, "the answer of " + server + " is longer than 64 MiB");
-                }
-                JsonNode json = JSON.readTree(new String(bytes, StandardCharsets.UTF_8));
                 if (response.statusCode() != 200) {
-                    throw refusal(response.statusCode(), json);
+                    throw refusal(response.statusCode(), document(body));
                 }
-                return json;
+                return reading.of(body);
             }
         } catch (JsonProcessingException e) {
             throw new ApiException(Reason.UNUSABLE, notACoordinator(), e);

@@ -31,7 +31,8 @@ final class ArchitectureTest {
         "dev.ullage.coordinator.planning..",
         "dev.ullage.coordinator.rollout..",
         "dev.ullage.coordinator.leadership..",
-        "dev.ullage.worker.watch.."
+        "dev.ullage.worker.watch..",
+        "dev.ullage.coordinator.events.."
     };
 
     /** Classes besides {@code *Main} that touch the outside world's clock, dice or environment, and why they must. */

@@ -5,6 +5,7 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.EventId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
@@ -83,6 +84,13 @@ public sealed interface ToCoordinator extends WireMessage {
 
     /** Somebody wants to see the cluster. */
     record StatusQuery(ActorRef<ToOperator> replyTo) implements ToCoordinator {}
+
+    /**
+     * Somebody wants to see what happened.
+     *
+     * @param after the newest event they know; empty for all that are kept
+     */
+    record EventsQuery(Optional<EventId> after, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
 
     /**
      * An operator changes the reserve.

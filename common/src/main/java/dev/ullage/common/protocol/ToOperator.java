@@ -41,6 +41,18 @@ public sealed interface ToOperator extends WireMessage {
     /** A write was refused; {@code message} says which rule, with the numbers. */
     record Refused(String message) implements ToOperator {}
 
+    /**
+     * What happened after the event that was asked for.
+     *
+     * @param events in the order of their ids
+     * @param isComplete whether there are no others: false when some were forgotten, or are another coordinator's
+     */
+    record Events(List<ClusterEvent> events, boolean isComplete) implements ToOperator {
+        public Events {
+            events = List.copyOf(events);
+        }
+    }
+
     /** @param ageMillis since the worker was last heard */
     record NodeStatus(NodeId node, long ageMillis, List<DeviceStatus> devices) {
         public NodeStatus {

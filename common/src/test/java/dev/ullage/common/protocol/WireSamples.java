@@ -7,6 +7,8 @@ import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
+import dev.ullage.common.model.EventId;
+import dev.ullage.common.model.EventSeverity;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.MigSlice;
@@ -23,8 +25,10 @@ import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
+import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
@@ -35,6 +39,7 @@ import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
 import dev.ullage.common.protocol.ToOperator.RankReason;
@@ -101,6 +106,7 @@ final class WireSamples {
                 new LimitsReported(NODE, DEVICE, Optional.of(TOKEN), 12, ledgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new StatusQuery(operator),
+                new EventsQuery(Optional.of(new EventId(3, 17)), operator),
                 new SetReserve(Optional.of(DEVICE), Share.ofPercent(30), operator),
                 new SetShare(new JobId("bert-large"), OptionalInt.of(3), Share.ofPercent(50), operator),
                 new LearnFrom(TOKEN, coordinator),
@@ -117,6 +123,15 @@ final class WireSamples {
                         "ACTIVE",
                         List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()))),
                         List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined"))),
+                new Events(
+                        List.of(new ClusterEvent(
+                                new EventId(3, 18),
+                                1_767_225_600_000L,
+                                "limit-changed",
+                                EventSeverity.WARNING,
+                                About.device(NODE, DEVICE).withRank(new JobId("bert-large"), 3),
+                                "limit of rank bert-large/3: 32.0 GiB -> 16.0 GiB")),
+                        false),
                 new Accepted("reserve of all devices: 30%"),
                 new Refused("no job named bert-larg; known: bert-large"));
     }
@@ -129,6 +144,7 @@ final class WireSamples {
                 new LimitsReported(NODE, DEVICE, Optional.empty(), 0, sparseLedgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new StatusQuery(operator),
+                new EventsQuery(Optional.empty(), operator),
                 new SetReserve(Optional.empty(), Share.NONE, operator),
                 new SetShare(new JobId("bert-large"), OptionalInt.empty(), Share.ALL, operator),
                 new LearnFrom(TOKEN, coordinator),
@@ -139,6 +155,7 @@ final class WireSamples {
                         "CLAIMING",
                         List.of(new NodeStatus(NODE, 0, List.of(sparseDeviceStatus()))),
                         List.of()),
+                new Events(List.of(), true),
                 new Accepted(""),
                 new Refused(""));
     }

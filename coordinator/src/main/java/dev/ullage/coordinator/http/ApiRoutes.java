@@ -7,13 +7,16 @@ import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Refused;
+import dev.ullage.config.StreamSettings;
 import dev.ullage.coordinator.metrics.MetricsPage;
 import java.time.Clock;
 import java.time.Duration;
@@ -68,6 +71,7 @@ final class ApiRoutes extends AllDirectives {
     private final RequestGuard guard;
     private final Clock clock;
     private final Scrapes scrapes;
+    private final WatchRoutes watching;
 
     ApiRoutes(
             ActorSystem<?> system,
@@ -75,6 +79,7 @@ final class ApiRoutes extends AllDirectives {
             NodeId self,
             OperatorToken token,
             MetricsPage metrics,
+            StreamSettings stream,
             Clock clock) {
         this.system = system;
         this.coordinator = coordinator;
@@ -82,6 +87,7 @@ final class ApiRoutes extends AllDirectives {
         this.guard = new RequestGuard(token);
         this.clock = clock;
         this.scrapes = new Scrapes(this::askForMetrics, metrics, clock);
+        this.watching = new WatchRoutes(system, coordinator, stream, clock);
     }
 
     Route create() {
@@ -90,6 +96,12 @@ final class ApiRoutes extends AllDirectives {
                 route("health", "ready", () -> get(() -> completeWithFuture(ready()))),
                 path("metrics", () -> get(() -> completeWithFuture(metrics()))),
                 route("api/v1", "status", () -> get(() -> completeWithFuture(status()))),
+                route(
+                        "api/v1",
+                        "events",
+                        () -> get(() -> parameterList(
+                                parameters -> completeWithFuture(events(EventFilter.parse(parameters)))))),
+                watching.create(),
                 resource(Resource.NODES),
                 resource(Resource.DEVICES),
                 resource(Resource.JOBS),
@@ -151,6 +163,20 @@ final class ApiRoutes extends AllDirectives {
                 StatusQuery::new,
                 answer -> answer instanceof ClusterStatus status
                         ? json(ResourceJson.of(status, resource, query, clock.instant()))
+                        : unexpected(answer));
+    }
+
+    private CompletionStage<HttpResponse> events(EventFilter filter) {
+        if (!filter.query().problems().isEmpty()) {
+            return CompletableFuture.completedStage(response(new Problem(
+                    StatusCodes.BAD_REQUEST,
+                    "the request cannot be understood",
+                    filter.query().problems())));
+        }
+        return ask(
+                replyTo -> new EventsQuery(filter.since(), replyTo),
+                answer -> answer instanceof Events events
+                        ? json(EventsJson.page(events, filter.query()))
                         : unexpected(answer));
     }
 
@@ -240,7 +266,7 @@ final class ApiRoutes extends AllDirectives {
                 .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, json.toString() + "\n")));
     }
 
-    private static HttpResponse response(Problem problem) {
+    static HttpResponse response(Problem problem) {
         HttpResponse response = secured(problem.toResponse());
         return problem.status().equals(StatusCodes.UNAUTHORIZED)
                 ? response.addHeader(WWWAuthenticate.create(HttpChallenge.create("Bearer", "ullage")))
@@ -248,7 +274,7 @@ final class ApiRoutes extends AllDirectives {
     }
 
     /** An answer is of this moment, and it is data: no browser is to keep it or to guess that it is a page. */
-    private static HttpResponse secured(HttpResponse response) {
+    static HttpResponse secured(HttpResponse response) {
         return response.addHeader(RawHeader.create("Cache-Control", "no-store"))
                 .addHeader(RawHeader.create("X-Content-Type-Options", "nosniff"));
     }
@@ -288,7 +314,7 @@ final class ApiRoutes extends AllDirectives {
                                         Problem.of(
                                                 StatusCodes.NOT_FOUND,
                                                 "there is nothing here; known: /api/v1/status, /api/v1/nodes, /api/v1/devices,"
-                                                        + " /api/v1/jobs, /api/v1/ranks, /api/v1/reserve, /api/v1/share, /metrics, /health/live, /health/ready"))))
+                                                        + " /api/v1/jobs, /api/v1/ranks, /api/v1/events, /api/v1/stream, /api/v1/reserve, /api/v1/share, /, /metrics, /health/live, /health/ready"))))
                 .build();
     }
 

@@ -51,7 +51,8 @@ public final class HttpApi {
                     + " is not a loopback address: whoever reaches the API"
                     + " without TLS reads and steers the cluster; TLS and credentials come in a later release"));
         }
-        ApiRoutes routes = new ApiRoutes(system, coordinator, self, token, metrics, Clock.systemUTC());
+        ApiRoutes routes =
+                new ApiRoutes(system, coordinator, self, token, metrics, settings.stream(), Clock.systemUTC());
         return Http.get(system)
                 .newServerAt(settings.host(), settings.port())
                 .adaptSettings(HttpApi::bounded)

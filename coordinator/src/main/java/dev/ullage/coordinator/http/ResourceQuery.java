@@ -24,15 +24,17 @@ record ResourceQuery(int offset, int limit, SortedMap<String, String> filters, L
     private static final Pattern WHOLE = Pattern.compile("\\d{1,9}");
 
     static ResourceQuery parse(Resource resource, List<Map.Entry<String, String>> parameters) {
+        return parse(resource.filters(), parameters);
+    }
+
+    /** @param known the names of the filters there are */
+    static ResourceQuery parse(List<String> known, List<Map.Entry<String, String>> parameters) {
         SortedMap<String, String> given = new TreeMap<>();
         List<String> problems = new ArrayList<>();
         for (Map.Entry<String, String> parameter : parameters) {
             String name = parameter.getKey();
-            if (!name.equals(OFFSET)
-                    && !name.equals(LIMIT)
-                    && !resource.filters().contains(name)) {
-                problems.add("unknown parameter \"" + name + "\"; known: offset, limit, "
-                        + String.join(", ", resource.filters()));
+            if (!name.equals(OFFSET) && !name.equals(LIMIT) && !known.contains(name)) {
+                problems.add("unknown parameter \"" + name + "\"; known: offset, limit, " + String.join(", ", known));
             } else if (given.putIfAbsent(name, parameter.getValue()) != null) {
                 problems.add(name + " is there twice");
             }

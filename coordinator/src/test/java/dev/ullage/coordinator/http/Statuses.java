@@ -110,6 +110,18 @@ public final class Statuses {
                         List.of(new RankReason(RANK, "growth", "may grow")), Optional.of("the report is too old"))));
     }
 
+    /** {@link #deviceWithARank} under another name. */
+    public static DeviceStatus named(String uuid) {
+        DeviceStatus device = deviceWithARank();
+        DeviceInfo known = device.info();
+        return new DeviceStatus(
+                new DeviceInfo(new DeviceId(uuid), known.index(), known.name(), known.kind(), known.pciBusId()),
+                device.sample(),
+                device.ledger(),
+                device.rollout(),
+                device.explanation());
+    }
+
     /** A rank whose ledger entry is all that is known: its worker has not been heard since it joined. */
     public static DeviceStatus deviceWithASilentRank() {
         return new DeviceStatus(

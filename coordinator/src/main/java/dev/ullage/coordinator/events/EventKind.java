@@ -1,0 +1,38 @@
+package dev.ullage.coordinator.events;
+
+import java.util.Locale;
+
+/** What kinds of events there are. */
+public enum EventKind {
+    /** A coordinator began to plan: the list of events begins here. */
+    COORDINATOR_ACTIVE,
+    /** It met a newer one and plans no more. */
+    COORDINATOR_FENCED,
+    NODE_JOINED,
+    NODE_FORGOTTEN,
+    DEVICE_FOUND,
+    DEVICE_GONE,
+    DEVICE_STALE,
+    DEVICE_LOST,
+    DEVICE_RECOVERED,
+    /** More is promised than may be: until ranks have shrunk, nothing grows. */
+    OVER_BUDGET,
+    WITHIN_BUDGET,
+    RANK_JOINED,
+    RANK_LEFT,
+    /** A rank was ordered another limit. */
+    LIMIT_CHANGED,
+    /** The device's ledger refused growth, or a rank's confirmation. */
+    REFUSED,
+    RESERVE_WANTED,
+    RESERVE_IN_FORCE,
+    ROLLOUT_STALLED,
+    /** A plan was made and not carried out. */
+    PLAN_HELD_BACK,
+    OPERATOR_WRITE;
+
+    /** As JSON and people see it, such as {@code limit-changed}. */
+    public String label() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

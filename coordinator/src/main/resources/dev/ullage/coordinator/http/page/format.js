@@ -1,0 +1,74 @@
+// Numbers and times as people read them. What is not known is "unknown", never 0.
+
+export const UNKNOWN = 'unknown';
+const GIB = 2 ** 30;
+
+export const isKnown = (value) => value !== null && value !== undefined;
+
+/** 64.0 GiB; from 1,000 on without a fraction */
+export function gib(bytes) {
+  if (!isKnown(bytes)) {
+    return UNKNOWN;
+  }
+  const amount = bytes / GIB;
+  return amount < 1000 ? `${amount.toFixed(1)} GiB` : `${Math.floor(amount).toLocaleString('en')} GiB`;
+}
+
+/** For a title: 68,719,476,736 bytes */
+export function exact(bytes) {
+  return isKnown(bytes) ? `${bytes.toLocaleString('en')} bytes` : UNKNOWN;
+}
+
+/** 61 % of something; whole, rounded down as Ullage rounds. */
+export function percent(part, whole) {
+  return isKnown(part) && whole > 0 ? `${Math.floor((part * 100) / whole)} %` : UNKNOWN;
+}
+
+/** Of basis points: 20 %, 12.5 % */
+export function share(basisPoints) {
+  return isKnown(basisPoints) ? `${Number((basisPoints / 100).toFixed(2))} %` : UNKNOWN;
+}
+
+/** 3 s, 5 min, 2 h, 4 d */
+export function duration(millis) {
+  if (!isKnown(millis)) {
+    return UNKNOWN;
+  }
+  const seconds = Math.max(0, Math.round(millis / 1000));
+  if (seconds < 100) {
+    return `${seconds} s`;
+  }
+  if (seconds < 100 * 60) {
+    return `${Math.round(seconds / 60)} min`;
+  }
+  return seconds < 100 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} d`;
+}
+
+/** 3 s ago; below two seconds: now */
+export function ago(millis) {
+  if (!isKnown(millis)) {
+    return UNKNOWN;
+  }
+  return millis < 2000 ? 'now' : `${duration(millis)} ago`;
+}
+
+export function count(number, what) {
+  return `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
+}
+
+/** A sum is known only when each of its parts is. */
+export function sum(values) {
+  let total = 0;
+  for (const value of values) {
+    if (!isKnown(value)) {
+      return null;
+    }
+    total += value;
+  }
+  return total;
+}
+
+/** A verdict by itself, or in an object that says more. */
+export function leakText(leak) {
+  return typeof leak === 'object' ? (leak.verdict ?? JSON.stringify(leak)) : String(leak);
+}

@@ -1,0 +1,160 @@
+// Puts the page together: the stream in, the model, one drawing for each frame that needs one.
+
+import { setAttribute, setText } from './dom.js';
+import { DevicePanel } from './device.js';
+import { EventList } from './events.js';
+import { ago, duration } from './format.js';
+import { History } from './history.js';
+import { JobPanel, renderJobs } from './job.js';
+import { DeviceMap, renderLegend } from './map.js';
+import { Model } from './model.js';
+import { renderOverview } from './overview.js';
+import { read } from './stream.js';
+
+const OLD = 3000;
+const MEASURED = 'ullage-frame';
+
+const byId = (id) => document.getElementById(id);
+const model = new Model();
+const history = new History();
+const link = { state: 'connecting', text: '', unanswered: false };
+const map = new DeviceMap(byId('map'), (uuid) => select('device', uuid));
+const events = new EventList(byId('events'), byId('events-note'), (uuid) => select('device', uuid), (job) => select('job', job));
+let panel = null;
+let isDue = false;
+let hasGap = false;
+
+/** What is shown in detail is in the address: it can be sent to somebody, and "back" works. */
+function select(kind, name) {
+  location.hash = kind ? `${kind}=${encodeURIComponent(name)}` : '';
+}
+
+function selection() {
+  const [kind, name] = location.hash.slice(1).split('=');
+  try {
+    return name ? { kind, name: decodeURIComponent(name) } : {};
+  } catch {
+    return {};
+  }
+}
+
+function openPanel() {
+  const { kind, name } = selection();
+  const root = byId('detail');
+  panel?.close();
+  panel = null;
+  root.hidden = true;
+  const close = () => {
+    const origin = document.querySelector('#map .tile[aria-pressed="true"]') ?? byId('map');
+    select();
+    origin.focus();
+  };
+  if (kind === 'device') {
+    panel = new DevicePanel(root, name, close, (job) => select('job', job));
+  } else if (kind === 'job') {
+    panel = new JobPanel(root, name, close, (uuid) => select('device', uuid));
+  }
+  if (panel) {
+    root.hidden = false;
+    draw();
+    root.focus({ preventScroll: true });
+    root.scrollIntoView({ block: 'nearest' });
+  } else {
+    due();
+  }
+}
+
+function due() {
+  if (!isDue) {
+    isDue = true;
+    requestAnimationFrame(draw);
+  }
+}
+
+function draw() {
+  isDue = false;
+  const start = performance.now();
+  const now = Date.now();
+  drawLink(now);
+  if (!model.isEmpty) {
+    const { kind, name } = selection();
+    const job = kind === 'job' ? model.jobs.find((one) => one.job === name) : undefined;
+    const only = job ? new Set(job.ranks.map((rank) => rank.device)) : undefined;
+    renderOverview(byId('glance'), model);
+    map.render(model, kind === 'device' ? name : undefined, only);
+    renderJobs(byId('jobs'), model, (one) => select('job', one));
+    panel?.render(model, history, now);
+    events.render(model.serverTime + model.age(now));
+  }
+  performance.measure(MEASURED, { start, end: performance.now() });
+  if (performance.getEntriesByName(MEASURED).length > 1000) {
+    performance.clearMeasures(MEASURED);
+  }
+}
+
+function drawLink(now) {
+  const age = model.age(now);
+  const isOld = age === null || age > OLD;
+  const isBroken = link.state !== 'live' || link.unanswered || isOld;
+  const state = link.state === 'connecting' ? 'connecting' : isBroken ? 'stale' : 'live';
+  setAttribute(byId('link'), 'data-state', state);
+  setText(byId('link'), state === 'stale' ? `stale, ${age === null ? 'nothing seen yet' : `seen ${ago(age)}`}` : state);
+  setAttribute(document.body, 'data-stale', isOld && age !== null ? '' : null);
+  const notice = byId('notice');
+  notice.hidden = !(state === 'stale' && isOld) && model.errors.length === 0;
+  setText(notice, state === 'stale' && isOld ? staleText(age) : model.errors.join('; '));
+  const coordinator = model.coordinator;
+  setText(
+    byId('coordinator'),
+    coordinator ? `coordinator ${coordinator.node}, ${coordinator.state.toLowerCase()}, epoch ${coordinator.epoch ?? 'unknown'}` : '',
+  );
+}
+
+function staleText(age) {
+  const why = link.state === 'live' ? 'no coordinator answers this node; one may be about to take over' : link.text;
+  return age === null
+    ? `Nothing to show yet: ${why}. Trying again.`
+    : `What you see is ${duration(age)} old: ${why}. Limits in force stay as they are. Trying again.`;
+}
+
+function onSnapshot(snapshot) {
+  link.unanswered = Boolean(snapshot.unanswered);
+  if (!snapshot.unanswered) {
+    const now = Date.now();
+    if (hasGap) {
+      history.gap(now / 1000 - 0.001);
+      hasGap = false;
+    }
+    model.take(snapshot, now);
+    history.add(model, now / 1000);
+  } else {
+    hasGap = true;
+  }
+  due();
+}
+
+renderLegend(byId('legend'));
+byId('warnings-only').addEventListener('change', (event) => {
+  events.warningsOnly = event.target.checked;
+  due();
+});
+addEventListener('hashchange', openPanel);
+addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && panel) {
+    select();
+  }
+});
+setInterval(due, 1000);
+openPanel();
+read({
+  snapshot: onSnapshot,
+  events: (message) => {
+    events.take(message);
+    due();
+  },
+  state: (state, text) => {
+    hasGap = hasGap || state !== 'live';
+    Object.assign(link, { state, text });
+    due();
+  },
+});

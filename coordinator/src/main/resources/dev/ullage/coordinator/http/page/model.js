@@ -1,0 +1,158 @@
+// What is known of the cluster, put together from snapshots; and what a person should see first in it.
+
+import { isKnown, sum } from './format.js';
+
+// From the worst to the best; a tile shows the first that holds. The letter is for those who see no colours.
+export const MARKS = [
+  { name: 'lost', letter: 'L', text: 'lost: it does not answer' },
+  { name: 'over', letter: '!', text: 'over budget: more is promised than may be' },
+  { name: 'stalled', letter: 'S', text: 'stalled: a limit is not confirmed in time' },
+  { name: 'stale', letter: '?', text: 'stale: its newest reading is old, or there is none' },
+  { name: 'foreign', letter: 'F', text: 'foreign: others hold 5 % or more of it' },
+  { name: 'full', letter: '', text: 'full: 95 % or more of its budget is promised' },
+  { name: 'fine', letter: '', text: 'room left' },
+];
+const FULL = 0.95;
+const FOREIGN = 0.05;
+
+export class Model {
+  constructor() {
+    this.devices = new Map();
+    this.nodes = new Map();
+    this.coordinator = null;
+    this.jobs = [];
+    this.errors = [];
+    this.heardAt = null;
+    this.serverTime = null;
+  }
+
+  get isEmpty() {
+    return this.heardAt === null;
+  }
+
+  /** Takes a snapshot in; returns the devices that changed. */
+  take(snapshot, now) {
+    this.heardAt = now;
+    this.serverTime = Date.parse(snapshot.time);
+    this.coordinator = snapshot.coordinator;
+    this.errors = snapshot.errors ?? [];
+    this.facts = snapshot.jobs ?? [];
+    this.nodes = new Map(snapshot.nodes.map((node) => [node.node, node]));
+    if (snapshot.full) {
+      this.devices.clear();
+    }
+    for (const device of snapshot.devices) {
+      this.devices.set(device.uuid, { ...device, mark: markOf(device) });
+    }
+    for (const [uuid, age] of Object.entries(snapshot.ages ?? {})) {
+      const device = this.devices.get(uuid);
+      if (device) {
+        device.sampleAgeMillis = age;
+      }
+    }
+    (snapshot.gone ?? []).forEach((uuid) => this.devices.delete(uuid));
+    this.jobs = this.jobList();
+    return snapshot.devices;
+  }
+
+  /** How old all of this is, by this machine's clock. */
+  age(now) {
+    return this.heardAt === null ? null : now - this.heardAt;
+  }
+
+  /** Nodes in order, each with its devices. */
+  byNode() {
+    const byNode = new Map([...this.nodes.keys()].sort(byName).map((name) => [name, []]));
+    for (const device of this.devices.values()) {
+      byNode.get(device.node)?.push(device);
+    }
+    byNode.forEach((devices) => devices.sort((a, b) => a.index - b.index || byName(a.uuid, b.uuid)));
+    return byNode;
+  }
+
+  totals() {
+    const devices = [...this.devices.values()];
+    const of = (field) => sum(devices.map((device) => device[field]));
+    const marks = Object.fromEntries(MARKS.map((mark) => [mark.name, 0]));
+    devices.forEach((device) => (marks[device.mark] += 1));
+    return {
+      nodes: this.nodes.size,
+      devices: devices.length,
+      ranks: devices.reduce((ranks, device) => ranks + (device.ranks?.length ?? 0), 0),
+      capacity: of('allocatableBytes'),
+      promised: of('ceilingBytes'),
+      used: of('usedBytes'),
+      reserve: sum(devices.map(reserveOf)),
+      over: devices.filter((device) => device.overBudget === true).length,
+      stalled: devices.filter((device) => device.rollout === 'STALLED').length,
+      lost: devices.filter((device) => device.sampleState === 'lost').length,
+      stale: devices.filter((device) => device.sampleState !== 'lost' && isStale(device)).length,
+    };
+  }
+
+  jobList() {
+    const jobs = new Map();
+    for (const device of this.devices.values()) {
+      for (const rank of device.ranks ?? []) {
+        if (!jobs.has(rank.job)) {
+          jobs.set(rank.job, { job: rank.job, ranks: [], oomMoves: undefined });
+        }
+        jobs.get(rank.job).ranks.push({ ...rank, node: device.node, index: device.index, device: device.uuid });
+      }
+    }
+    this.facts.forEach((fact) => {
+      if (jobs.has(fact.job)) {
+        jobs.get(fact.job).oomMoves = fact.oomMoves;
+      }
+    });
+    jobs.forEach((job) => job.ranks.sort((a, b) => a.rank - b.rank || a.pid - b.pid));
+    return [...jobs.values()].sort((a, b) => byName(a.job, b.job));
+  }
+}
+
+/** Largest over median of what the ranks hold; null while one of them is not known or holds nothing. */
+export function skew(ranks) {
+  const used = ranks.map((rank) => rank.usedBytes);
+  if (used.length === 0 || used.some((bytes) => !isKnown(bytes))) {
+    return null;
+  }
+  used.sort((a, b) => a - b);
+  const middle = used.length >> 1;
+  const median = used.length % 2 === 1 ? used[middle] : (used[middle - 1] + used[middle]) / 2;
+  return median > 0 ? used.at(-1) / median : null;
+}
+
+/** What is kept free of a device: what it can give out, less what may be promised and what others hold. */
+export function reserveOf(device) {
+  const { allocatableBytes, reserveInForceBasisPoints } = device;
+  return isKnown(allocatableBytes) && isKnown(reserveInForceBasisPoints)
+    ? allocatableBytes - Math.floor((allocatableBytes * (10000 - reserveInForceBasisPoints)) / 10000)
+    : null;
+}
+
+function isStale(device) {
+  return device.sampleState === 'stale' || !isKnown(device.usedBytes) || !isKnown(device.ceilingBytes);
+}
+
+function markOf(device) {
+  if (device.sampleState === 'lost') {
+    return 'lost';
+  }
+  if (device.overBudget === true) {
+    return 'over';
+  }
+  if (device.rollout === 'STALLED') {
+    return 'stalled';
+  }
+  if (isStale(device)) {
+    return 'stale';
+  }
+  if (isKnown(device.foreignBytes) && device.foreignBytes >= device.allocatableBytes * FOREIGN) {
+    return 'foreign';
+  }
+  return device.ceilingBytes > 0 && device.ceilingBytes >= device.budgetBytes * FULL ? 'full' : 'fine';
+}
+
+function byName(a, b) {
+  return a.localeCompare(b, 'en', { numeric: true });
+}

@@ -1,0 +1,105 @@
+// Server-sent events over fetch: unlike EventSource it says why it failed, and the pause before it tries again is ours.
+
+const PATH = '/api/v1/stream';
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 5000;
+// The server sends something at least each 10 s; a connection that is silent for longer is taken for dead.
+const SILENCE = 15000;
+
+/** Takes pieces of a stream and hands on whole messages. */
+export function parser(onMessage) {
+  let rest = '';
+  let message = { event: 'message', data: [], id: undefined };
+  return (piece) => {
+    rest += piece;
+    let end;
+    while ((end = rest.indexOf('\n')) >= 0) {
+      const line = rest.slice(0, end).replace(/\r$/, '');
+      rest = rest.slice(end + 1);
+      if (line === '') {
+        if (message.data.length > 0) {
+          onMessage({ event: message.event, data: message.data.join('\n'), id: message.id });
+        }
+        message = { event: 'message', data: [], id: undefined };
+        continue;
+      }
+      const colon = line.indexOf(':');
+      const field = colon < 0 ? line : line.slice(0, colon);
+      const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
+      if (field === 'data') {
+        message.data.push(value);
+      } else if (field === 'event' || field === 'id') {
+        message[field] = value;
+      }
+    }
+  };
+}
+
+/**
+ * Reads for as long as the page lives. Tries again after a growing pause.
+ * listener: snapshot(json), events(json), state(name, text)
+ */
+export async function read(listener) {
+  let lastEvent;
+  let wait = FIRST_WAIT;
+  const parse = () =>
+    parser((message) => {
+      if (message.id) {
+        lastEvent = message.id;
+      }
+      wait = FIRST_WAIT;
+      listener[message.event]?.(JSON.parse(message.data));
+    });
+  for (;;) {
+    try {
+      await once(lastEvent, parse(), listener);
+      listener.state('lost', 'the connection was closed');
+    } catch (failure) {
+      listener.state('lost', String(failure.message ?? failure));
+    }
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    wait = Math.min(wait * 2, LONGEST_WAIT);
+  }
+}
+
+async function once(lastEvent, parse, listener) {
+  const abort = new AbortController();
+  let watchdog = setTimeout(() => abort.abort(), SILENCE);
+  try {
+    const response = await fetch(PATH, { headers: headers(lastEvent), cache: 'no-store', signal: abort.signal });
+    if (!response.ok) {
+      throw new Error(await problem(response));
+    }
+    listener.state('live', '');
+    const reader = response.body.getReader();
+    const decoder = new TextDecoder();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) {
+        return;
+      }
+      clearTimeout(watchdog);
+      watchdog = setTimeout(() => abort.abort(), SILENCE);
+      parse(decoder.decode(value, { stream: true }));
+    }
+  } finally {
+    clearTimeout(watchdog);
+    abort.abort();
+  }
+}
+
+function headers(lastEvent) {
+  const all = { Accept: 'text/event-stream' };
+  if (lastEvent) {
+    all['Last-Event-ID'] = lastEvent;
+  }
+  return all;
+}
+
+async function problem(response) {
+  try {
+    return (await response.json()).detail ?? `HTTP ${response.status}`;
+  } catch {
+    return `HTTP ${response.status}`;
+  }
+}

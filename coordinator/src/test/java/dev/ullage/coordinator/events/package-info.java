@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.coordinator.events;
+
+import org.jspecify.annotations.NullMarked;
