@@ -17,6 +17,7 @@ import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -78,6 +79,8 @@ final class RankCodec {
                         fields.optionalBytes("peakAllocatedBytes"),
                         fields.optionalBytes("peakReservedBytes"),
                         fields.optionalNumber("refusals").orElse(0)));
+            case "oom" -> OomLines.ranOut(fields);
+            case "directive-applied" -> OomLines.applied(fields);
             case "bye" -> new RankMessage.Bye();
             case "attach" -> new RankMessage.Attach(fields.text("session"), fields.text("token"));
             case "phase" ->
@@ -122,10 +125,11 @@ final class RankCodec {
                         fields.optionalText("deviceOrder"),
                         fields.optionalText("containerDevices")),
                 inForce,
-                fields.optionalBytes("heldBytes"));
+                fields.optionalBytes("heldBytes"),
+                fields.object("directive").flatMap(OomLines::directive));
     }
 
-    private static Phase phase(String name) {
+    static Phase phase(String name) {
         for (Phase phase : Phase.values()) {
             if (phase.name().equals(name)) {
                 return phase;
@@ -155,6 +159,13 @@ final class RankCodec {
         for (Phase phase : Phase.values()) {
             limits.put(phase.name(), order.limits().in(phase).value());
         }
+        return line(json);
+    }
+
+    /** @param resumed whether the job was told before this process of it was known */
+    byte[] directive(JobDirective directive, boolean resumed) {
+        ObjectNode json = message("directive").put("resumed", resumed);
+        OomLines.put(json, directive);
         return line(json);
     }
 
@@ -205,7 +216,7 @@ final class RankCodec {
     }
 
     /** Typed access to the fields of one object; every failure names field, value and rule. */
-    private record Fields(JsonNode node) {
+    record Fields(JsonNode node) {
 
         String text(String name) {
             JsonNode value = node.path(name);
@@ -300,6 +311,13 @@ final class RankCodec {
                 throw new IllegalArgumentException(name + " must be an object, is " + shown(node.path(name)));
             }
             return Optional.of(new Fields(node.path(name)));
+        }
+
+        boolean flag(String name) {
+            if (!node.path(name).isBoolean()) {
+                throw new IllegalArgumentException(name + " must be true or false, is " + shown(node.path(name)));
+            }
+            return node.path(name).booleanValue();
         }
 
         private boolean isAbsent(String name) {

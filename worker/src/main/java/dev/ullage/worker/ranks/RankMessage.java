@@ -2,10 +2,14 @@ package dev.ullage.worker.ranks;
 
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.OomKind;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.protocol.JobDirective;
+import dev.ullage.common.protocol.OomReport.Figures;
+import dev.ullage.common.protocol.OomReport.Means;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -15,6 +19,7 @@ sealed interface RankMessage {
     /**
      * @param pid the process it claims to be; checked against the peer's user
      * @param inForce the order it has applied, when it was ever given one
+     * @param directive the newest directive it holds after an out-of-memory error of its job
      */
     record Hello(
             RankId rank,
@@ -22,7 +27,8 @@ sealed interface RankMessage {
             RankFacts facts,
             DeviceWish wish,
             Optional<InForce> inForce,
-            Optional<MemoryBytes> held)
+            Optional<MemoryBytes> held,
+            Optional<JobDirective> directive)
             implements RankMessage {}
 
     /** A limit that a process says is in force. */
@@ -42,6 +48,16 @@ sealed interface RankMessage {
             implements RankMessage {}
 
     record Usage(RankUse use) implements RankMessage {}
+
+    /** It ran out of memory; {@code sequence} is the newest directive it had applied by then, 0 when none. */
+    record RanOut(long sequence, long step, Phase phase, OomKind kind, Figures figures, Means means)
+            implements RankMessage {}
+
+    /**
+     * @param directive empty when only a newer worker knows its level
+     * @param used what its allocator had handed out afterwards
+     */
+    record DirectiveApplied(Optional<JobDirective> directive, Optional<MemoryBytes> used) implements RankMessage {}
 
     record Bye() implements RankMessage {}
 
