@@ -228,6 +228,14 @@ class RunOutOfMemory(WithWorker):
 
         self.assertFalse(self.worker.wait_for("oom")["retry"])
 
+    def test_the_last_word_ends_such_a_step_as_well(self):
+        steps = self.steps()
+        self.direct_on_oom(directive(level="STOP"))
+
+        with self.assertRaises(OutOfMemoryStop):
+            with steps.watched():
+                raise self.model.error(TEXT)
+
     def test_an_error_in_the_optimizer_is_not_run_again(self):
         steps = self.steps(decide_within=0.2, before_step=self.fail)
 
@@ -301,17 +309,33 @@ class Mail(unittest.TestCase):
 
 
 class Interruption(unittest.TestCase):
-    def test_a_rank_that_does_not_take_a_directive_up_is_ended(self):
-        ended = threading.Event()
-        watch = Interrupter(0.05, end=lambda reason: ended.set())
-        watch.ordered(Directive.of(directive()))
-        self.assertTrue(ended.wait(5))
+    def setUp(self):
+        self.ended = threading.Event()
+        self.watch = Interrupter(0.05, end=lambda reason: self.ended.set())
 
-    def test_one_that_does_is_not(self):
-        ended = threading.Event()
-        watch = Interrupter(0.05, end=lambda reason: ended.set())
-        watch.applied(1)
-        watch.ordered(Directive.of(directive()))
-        self.assertFalse(ended.wait(0.3))
+    def test_a_rank_that_does_not_take_a_directive_up_in_its_step_is_ended(self):
+        with self.watch.inside(restartable=False):
+            self.watch.ordered(Directive.of(directive()))
+            self.assertTrue(self.ended.wait(5))
 
+    def test_one_that_enters_a_step_with_a_directive_has_the_same_time(self):
+        self.watch.ordered(Directive.of(directive()))
+        self.assertFalse(self.ended.wait(0.3), "outside of a step it may write a checkpoint for as long as it takes")
+        with self.watch.inside(restartable=False):
+            self.assertTrue(self.ended.wait(5))
 
+    def test_one_that_takes_it_up_is_not(self):
+        with self.watch.inside(restartable=False):
+            self.watch.ordered(Directive.of(directive()))
+            self.watch.applied(1)
+            self.assertFalse(self.ended.wait(0.3))
+
+    def test_one_that_leaves_its_step_is_not(self):
+        with self.watch.inside(restartable=False):
+            self.watch.ordered(Directive.of(directive()))
+        self.assertFalse(self.ended.wait(0.3))
+
+    def test_a_process_that_was_started_since_is_not(self):
+        with self.watch.inside(restartable=False):
+            self.watch.ordered(Directive.of(directive(resumed=True)))
+            self.assertFalse(self.ended.wait(0.3))

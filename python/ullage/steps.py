@@ -83,7 +83,11 @@ class Steps:
         the processes are to be started again, StepFailed where another rank failed, and this rank's own error as it
         is, where it failed or where no decision was to be had in time.
         """
-        self._resume()
+        with self._interrupter.inside(restartable=False):
+            self._resume()
+            return self._run(loss_of, batch)
+
+    def _run(self, loss_of: Callable[[Any], torch.Tensor], batch: Any) -> torch.Tensor:
         state = State.of(self._model)
         while True:
             base = self._used()
@@ -110,19 +114,16 @@ class Steps:
         end with code 83, to be started again by the launcher: those inside a collective by the client's own thread.
         The restarted ones take the directive up. Without a directive in time the error is raised as it is.
         """
-        self._take_up()
-        self._interrupter.allow_restart()
-        try:
-            yield
-        except Exception as error:
-            self._raise_after_report(error)
-            raise
-        finally:
-            self._interrupter.keep_running()
+        with self._interrupter.inside(restartable=True):
+            self._take_up()
+            try:
+                yield
+            except Exception as error:
+                self._raise_after_report(error)
+                raise
         newest = self._rank.mail.newest
         if newest is not None and newest.sequence > self._applied and not newest.resumed:
-            self._interrupter.applied(newest.sequence)
-            raise RestartForMemory(newest.reason)
+            self._leave(newest, None)
 
     # ---- one attempt --------------------------------------------------------------------------------------------
 
@@ -179,9 +180,15 @@ class Steps:
         # A collective that broke because a peer ended may be the peer's out-of-memory error.
         patience = self._options.decide_within if found is not None else 1.0
         directive = self._rank.mail.wait(self._applied, patience)
-        if directive is not None and directive.restart:
-            self._interrupter.applied(directive.sequence)
-            raise RestartForMemory(directive.reason) from error
+        if directive is not None and (directive.restart or directive.level == "STOP"):
+            self._leave(directive, error)
+
+    def _leave(self, directive: Directive, error: Optional[Exception]) -> None:
+        """Raises what ends this process; its parameters may not be those of the other ranks, so nothing is saved."""
+        self._interrupter.applied(directive.sequence)
+        if directive.level == "STOP":
+            raise OutOfMemoryStop(directive.reason) from error
+        raise RestartForMemory(directive.reason) from error
 
     # ---- directives ---------------------------------------------------------------------------------------------
 
@@ -194,6 +201,8 @@ class Steps:
     def _take_up(self) -> None:
         """Follows what any rank was told and not all have done: a collective call."""
         newest = self._rank.mail.newest
+        if newest is not None and newest.sequence > self._applied and newest.restart and not newest.resumed:
+            self._leave(newest, None)
         wanted = self._agreement.highest([0 if newest is None else newest.sequence])[0]
         if wanted > self._applied:
             self._follow(wanted)
