@@ -31,7 +31,6 @@ class OutOfMemoryIT {
             Distribution.PYTHON,
             "-m",
             "torch.distributed.run",
-            "--standalone",
             "--nproc_per_node",
             Integer.toString(RANKS),
             "--redirects",
@@ -95,8 +94,11 @@ class OutOfMemoryIT {
     }
 
     private static List<JsonNode> run(UpNode node, String name, List<String> arguments) throws IOException {
-        try (TestProcess job =
-                node.launch(name, UpNode.concat(TORCHRUN, arguments), Map.of("GLOO_SOCKET_IFNAME", "lo"))) {
+        // Not standalone: that is one fixed port for every torchrun of a host.
+        List<String> rendezvous =
+                List.of("--rdzv_backend", "c10d", "--rdzv_endpoint", "127.0.0.1:" + Ports.free(), "--rdzv_id", name);
+        List<String> command = UpNode.concat(TORCHRUN, UpNode.concat(rendezvous, arguments));
+        try (TestProcess job = node.launch(name, command, Map.of("GLOO_SOCKET_IFNAME", "lo"))) {
             assertThat(job.awaitExit(END_WITHIN)).as(job.log()).isZero();
             List<JsonNode> ranks = new ArrayList<>();
             for (String line : job.log().lines().toList()) {
