@@ -102,7 +102,7 @@ class Trouble(WithWorker):
     def test_unknown_messages_and_fields_are_ignored(self):
         rank = self.connect()
         self.worker.wait_until(lambda: self.worker._sessions)
-        self.worker.say({"type": "directive", "x": 1})
+        self.worker.say({"type": "later", "x": 1})
         self.worker.say({"type": "limits", "sequence": 1, "limitBytes": dict(uniform(9), NEW=1), "why": "growth"})
         self.assertEqual(9, rank.wait_for_limit(5))
 

@@ -15,14 +15,16 @@ from ullage.allocator import LimitedAllocator
 from ullage.applier import Applier, Usage
 from ullage.client import Device, Rank
 from ullage.connecting import connect, current
-from ullage.errors import LaunchError, MemoryLimitError, ProtocolError, UllageError
+from ullage.errors import (LaunchError, MemoryLimitError, OutOfMemoryStop, ProtocolError, RestartForMemory, StepFailed,
+                           UllageError)
 from ullage.launch import LaunchInfo, discover
 from ullage.phases import BACKWARD, CHECKPOINT, EVALUATION, FORWARD, IDLE, INIT, OPTIMIZER, PHASES
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Applier", "Device", "LaunchError", "LaunchInfo", "LimitedAllocator", "MemoryLimitError", "ProtocolError", "Rank",
-    "UllageError", "Usage", "connect", "current", "discover",
+    "Applier", "Device", "LaunchError", "LaunchInfo", "LimitedAllocator", "MemoryLimitError",
+    "OutOfMemoryStop", "ProtocolError", "Rank", "RestartForMemory", "StepFailed", "UllageError", "Usage",
+    "connect", "current", "discover",
     "BACKWARD", "CHECKPOINT", "EVALUATION", "FORWARD", "IDLE", "INIT", "OPTIMIZER", "PHASES",
 ]

@@ -16,6 +16,7 @@ from ullage.backoff import Backoff
 from ullage.calls import Calls
 from ullage.errors import UllageError
 from ullage.launch import LaunchInfo
+from ullage.mailbox import Mailbox
 from ullage.phases import IDLE, SPELLINGS, phase_name
 from ullage.session import Session
 from ullage.state import InForce, LimitState, Receipt
@@ -81,6 +82,7 @@ class Rank:
         self._session = None if info is None else Session(path, self, backoff)
         self._calls = Calls(lambda: None) if self._session is None else self._session.calls
         self._watch = Watch(lambda message: None if self._session is None else self._session.soft(message))
+        self.mail = Mailbox(lambda: None) if self._session is None else self._session.mail
 
     # ---- phases -------------------------------------------------------------------------------------------------
 
@@ -216,12 +218,15 @@ class Rank:
         """Asks ``source`` instead of the applier what to report; called in threads that pass a safe point."""
         self._usage_source = source
 
+    def read_usage(self) -> Optional[Usage]:
+        """What the source of usage, or the applier, says now; None when nothing is known."""
+        return (self._usage_source or self._applier.usage)()
+
     def _poll_usage(self, now: float) -> None:
         if self._closed:
             return
-        source = self._usage_source or self._applier.usage
         try:
-            usage = source()
+            usage = self.read_usage()
         except Exception:  # a broken report must not end a training
             LOG.warning("ullage: usage could not be read; not reported any more", exc_info=True)
             self._usage_source = lambda: None
@@ -393,7 +398,7 @@ class Rank:
             enforces = [] if applier.enforced_by in ("advisory", "env") else [applier.enforced_by]
             return dict({"type": "hello", "version": VERSION}, **dict(
                 self._hello, canEnforce=enforces, inForce=in_force, heldBytes=self._held_bytes,
-                framework=_framework(self._hello.get("framework"))))
+                framework=_framework(self._hello.get("framework")), **self.mail.hello()))
 
     def welcomed(self, message: Mapping[str, Any]) -> None:
         """The worker knows this process now."""

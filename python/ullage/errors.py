@@ -42,3 +42,23 @@ class MemoryLimitError(MemoryError):
         self.asked_bytes = asked_bytes
         self.allocated_bytes = allocated_bytes
         self.limit_bytes = limit_bytes
+
+
+#: The exit code of a process that is to be started again by its launcher, after an out-of-memory error of its job.
+RESTART_CODE = 83
+
+
+class StepFailed(UllageError):
+    """A step cannot go on because of another rank, or because nobody decided what is to be done."""
+
+
+class OutOfMemoryStop(UllageError):
+    """No level is left: the last word on the job's out-of-memory error, after the checkpoint that was registered."""
+
+
+class RestartForMemory(SystemExit):
+    """Ends this process with ``RESTART_CODE``; ``reason`` says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(RESTART_CODE)
+        self.reason = reason

@@ -23,6 +23,7 @@ from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Protocol
 from ullage.backoff import Backoff
 from ullage.calls import Calls
 from ullage.errors import ProtocolError, UllageError
+from ullage.mailbox import Mailbox
 from ullage.wire import SEND_FLAGS, LineReader, decode, encode
 
 #: After these error codes of the worker another attempt cannot help.
@@ -70,6 +71,7 @@ class Session(threading.Thread):
         """``path`` names the worker's socket, asked before each attempt; ``backoff`` spaces the attempts."""
         super().__init__(name="ullage-session", daemon=True)
         self.calls = Calls(self.wake)
+        self.mail = Mailbox(self.wake)
         self._path = path
         self._owner = owner
         self._backoff = Backoff() if backoff is None else backoff
@@ -134,6 +136,7 @@ class Session(threading.Thread):
         self._lock = threading.RLock()
         self._closing = True
         self.calls.abandon()
+        self.mail.abandon()
         for connection in (self._session, self._attaching, self._wake_read, self._wake_write):
             if connection is not None:
                 connection.close()
@@ -222,10 +225,13 @@ class Session(threading.Thread):
             self._attach_at = time.monotonic()
             self._backoff.reset()
             self._owner.welcomed(message)
+            self.mail.welcomed()
         elif message["type"] == "limits":
             self._owner.ordered(message)
         elif message["type"] == "release-cache":
             self._owner.release_asked()
+        elif message["type"] == "directive":
+            self.mail.received(message)
         elif message["type"] == "error":
             code = str(message.get("code"))
             raise UllageError(f"the worker refused: {code}: {message.get('message')}", code)
@@ -251,13 +257,7 @@ class Session(threading.Thread):
         """Sends what the slots hold until they are empty or the socket is full."""
         while True:
             if not self._out and self._welcome is not None:
-                with self._lock:
-                    if self._confirm is not None:
-                        self._out, self._confirm = self._confirm, None
-                    elif self._usage is not None:
-                        self._out, self._usage = self._usage, None
-                    elif self._soft:
-                        self._out = self._soft.popleft()
+                self._out = self._next_line()
             if not self._out:
                 return
             try:
@@ -268,6 +268,20 @@ class Session(threading.Thread):
                 with self._lock:
                     if self._confirm is None and self._welcome is not None:
                         self._drained.set()
+
+    def _next_line(self) -> bytes:
+        """What is said next: what was confirmed, what must not get lost, the usage, what may get lost."""
+        with self._lock:
+            confirm, self._confirm = self._confirm, None
+            if confirm is not None:
+                return confirm
+            kept = self.mail.next_line()
+            if kept:
+                return kept
+            usage, self._usage = self._usage, None
+            if usage is not None:
+                return usage
+            return self._soft.popleft() if self._soft else b""
 
     def _read_attached(self, connection: socket.socket) -> None:
         try:

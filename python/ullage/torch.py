@@ -14,7 +14,7 @@ import dataclasses
 import functools
 import math
 import types
-from typing import Any, Callable, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 import torch
 
@@ -23,6 +23,9 @@ from ullage.client import Rank
 from ullage.connecting import connect, current
 from ullage.phases import BACKWARD, CHECKPOINT, EVALUATION, FORWARD, IDLE, OPTIMIZER
 from ullage.watch import Layout, Reading, TorchReader, layout_of
+
+if TYPE_CHECKING:
+    from ullage.steps import Steps
 
 _MAX_DEPTH = 6
 
@@ -133,6 +136,8 @@ class Attachment:
 
     def __init__(self, rank: Rank, model: torch.nn.Module, optimizers: Iterable[torch.optim.Optimizer]) -> None:
         self.rank = rank
+        self._model = model
+        self._optimizers = list(optimizers)
         self._attached = True
         self._in_backward = False
         self._outer = IDLE
@@ -140,8 +145,20 @@ class Attachment:
             model.register_forward_pre_hook(self._before_forward).remove,
             model.register_forward_hook(self._after_forward).remove,
         ]
-        for optimizer in optimizers:
+        for optimizer in self._optimizers:
             self._hook_optimizer(optimizer)
+
+    def steps(self, **options: Any) -> "Steps":
+        """Steps that survive running out of memory (docs/oom.md). A collective call where ranks are many.
+
+        ``micro_batch``: most samples at once, by default the whole batch. ``simplify``, ``cpu``: called once, on all
+        ranks at the same step, when a smaller micro-batch is not enough. ``checkpoint``: called before the job stops
+        or its processes are started again, with parameters that are the same on all ranks. ``before_step``: called
+        between the gradients' mean and the optimizer's step, for clipping. ``decide_within``: seconds to wait for the
+        coordinator. ``interrupt_after``: seconds after which a rank that does not take a directive up is ended.
+        """
+        from ullage.steps import Options, Steps
+        return Steps(self.rank, self._model, self._optimizers, Options(**options))
 
     def detach(self) -> None:
         """Removes the hooks; the rank, its limit and its phase stay. May be called again."""

@@ -5,6 +5,7 @@ import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
@@ -13,10 +14,12 @@ import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
+import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.coordinator.CoordinatorEffect.Desire;
+import dev.ullage.coordinator.CoordinatorEffect.Direct;
 import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
 import java.time.Clock;
@@ -48,6 +51,7 @@ import org.slf4j.event.Level;
  *   WorkerAnnounced ----> view, leadership           tick:  forget the silent
  *   LimitsReported -----> view, rollouts, wishes            claim, learn, activate
  *   DeviceSampled ------> view                              plan --> rollouts
+ *   JobsReported -------> out-of-memory moves, decided and sent at once: the ranks wait for it
  *   StaleCoordinator ---> leadership                        find the stalled, send what is due
  *   SetReserve, SetShare -> wishes, answered at once
  *   StatusQuery, EventsQuery: answered at once, in every state
@@ -125,6 +129,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             logic.onWatched(watched, now);
         } else if (message instanceof StaleCoordinator stale) {
             logic.onStale(stale, now);
+        } else if (message instanceof JobsReported jobs) {
+            logic.onJobs(jobs, now);
         } else if (message instanceof StatusQuery query) {
             query.replyTo().tell(logic.status(now));
         } else if (message instanceof EventsQuery query) {
@@ -167,6 +173,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
                                 desire.reserve(),
                                 desire.limits(),
                                 self));
+            } else if (effect instanceof Direct direct) {
+                send(direct.worker(), new DirectJob(direct.token(), direct.directive(), self));
             } else if (effect instanceof Note note) {
                 log.atLevel(level(note)).log(note.format(), note.arguments().toArray());
             }

@@ -4,6 +4,7 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
 import java.util.Arrays;
 import java.util.List;
@@ -27,6 +28,9 @@ public sealed interface CoordinatorEffect {
             limits = List.copyOf(limits);
         }
     }
+
+    /** Send a worker what the ranks of a job are to do after one ran out of memory. */
+    record Direct(NodeId worker, CoordinatorToken token, JobDirective directive) implements CoordinatorEffect {}
 
     /**
      * Something was decided, or is not as it should be; one line for the log.

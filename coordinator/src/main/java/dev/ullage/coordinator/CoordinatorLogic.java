@@ -9,6 +9,7 @@ import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
+import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
@@ -25,6 +26,7 @@ import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.config.PolicySettings;
 import dev.ullage.coordinator.CoordinatorEffect.Desire;
+import dev.ullage.coordinator.CoordinatorEffect.Direct;
 import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
 import dev.ullage.coordinator.events.Change;
@@ -33,6 +35,7 @@ import dev.ullage.coordinator.events.EventLog;
 import dev.ullage.coordinator.events.Seen;
 import dev.ullage.coordinator.leadership.Leadership;
 import dev.ullage.coordinator.leadership.LearnRequests;
+import dev.ullage.coordinator.oom.OomDesk;
 import dev.ullage.coordinator.planning.DevicePlan;
 import dev.ullage.coordinator.planning.Explanations;
 import dev.ullage.coordinator.planning.LimitPlanner;
@@ -81,6 +84,7 @@ public final class CoordinatorLogic {
     private ClusterView view = ClusterView.EMPTY;
     private OperatorWishes wishes = OperatorWishes.NONE;
     private Rollouts rollouts = Rollouts.NONE;
+    private OomDesk ooms = OomDesk.EMPTY;
     private NavigableMap<DeviceId, Explanation> explanations = new TreeMap<>();
     private LearnRequests requests = LearnRequests.NONE;
     private final EventLog events = new EventLog();
@@ -180,6 +184,32 @@ public final class CoordinatorLogic {
         view = view.with(watched, now);
     }
 
+    /** What a worker knows of its jobs' out-of-memory errors. Decided at once, not on the tick: the ranks wait. */
+    public void onJobs(JobsReported reported, Instant now) {
+        if (view.node(reported.node()).isEmpty()) {
+            return; // of another version, or not announced yet; it reports again
+        }
+        ooms = ooms.with(reported, now);
+        reported.token().ifPresent(token -> onTokenSeen(token, now));
+        leadership.token().filter(token -> leadership.isActive()).ifPresent(token -> decideOoms(token, now));
+    }
+
+    private void decideOoms(CoordinatorToken token, Instant now) {
+        OomDesk.Turn turn = ooms.turn(token, settings.resendAfter(), now);
+        ooms = turn.desk();
+        turn.decided()
+                .forEach(directive -> effects.add(Note.warn(
+                        "out of memory: job={} sequence={} step={} level={} restart={} token={} reason={}",
+                        directive.job(),
+                        directive.sequence(),
+                        directive.step(),
+                        directive.level(),
+                        directive.restart(),
+                        token,
+                        directive.cause().reason())));
+        turn.sends().forEach(send -> effects.add(new Direct(send.worker(), token, send.directive())));
+    }
+
     public void onStale(StaleCoordinator stale, Instant now) {
         onTokenSeen(stale.highest(), now);
     }
@@ -193,6 +223,7 @@ public final class CoordinatorLogic {
             requests = LearnRequests.NONE;
             heldBack.clear();
             explanations = new TreeMap<>();
+            ooms = OomDesk.EMPTY;
             effects.add(Note.warn(
                     "leadership lost: node={} token={} state={} reason=token {} was seen; claims again in {} ms",
                     node,
@@ -231,7 +262,10 @@ public final class CoordinatorLogic {
 
     public ClusterStatus status(Instant now) {
         return new StatusAssembly(node, leadership.token(), leadership.state().name())
-                .assemble(view, new Plans(rollouts.states(), explanations, rollouts.statuses(now)), now);
+                .assemble(
+                        view,
+                        new Plans(rollouts.states(), explanations, rollouts.statuses(now), ooms.status(now)),
+                        now);
     }
 
     /** What happened after an event, or everything that is kept; answered in every state. */
@@ -254,6 +288,7 @@ public final class CoordinatorLogic {
             if (leadership.isActive()) {
                 plan(token, now);
                 rollOut(token, now);
+                decideOoms(token, now);
             }
         });
         events.observe(new Seen(node, leadership, view, rollouts), now);
@@ -265,6 +300,7 @@ public final class CoordinatorLogic {
         for (NodeView known : before.nodes()) {
             if (view.node(known.node()).isEmpty()) {
                 requests = requests.forgetting(known.node());
+                ooms = ooms.forgetting(known.node(), now);
                 effects.add(
                         Note.warn("worker forgotten: node={} reason=silent since {}", known.node(), known.heardAt()));
             }

@@ -18,6 +18,7 @@ import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
@@ -25,10 +26,12 @@ import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.OomMoves;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
+import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.testing.TestClock;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
@@ -113,7 +116,14 @@ class CoordinatorActorTest {
     void answersAStatusQueryWithoutAnyWorker() {
         pass(Duration.ofSeconds(5));
 
-        assertThat(status()).isEqualTo(new ClusterStatus(SELF, Optional.empty(), "CLAIMING", List.of(), List.of()));
+        assertThat(status())
+                .isEqualTo(new ClusterStatus(
+                        SELF,
+                        Optional.empty(),
+                        "CLAIMING",
+                        List.of(),
+                        List.of(),
+                        Optional.of(new OomMoves(List.of()))));
     }
 
     @Test
@@ -435,6 +445,26 @@ class CoordinatorActorTest {
         assertThat(rollouts()).containsExactly("1 SUPERSEDED");
     }
 
+    // Ranks wait for it, so it does not wait for a tick; a worker that did not hear it is sent it again.
+    @Test
+    void anOutOfMemoryErrorIsDecidedAtOnceAndSentUntilTheWorkerHoldsIt() {
+        FakeWorker worker = learned("a");
+        CoordinatorToken token = status().token().orElseThrow();
+        worker.reportsAJobThatRanOut(token);
+
+        DirectJob sent = worker.isDirected();
+        assertThat(sent.token()).isEqualTo(token);
+        assertThat(sent.directive().sizes().microBatch()).hasValue(4);
+        pass(SETTINGS.resendAfter());
+        assertThat(worker.isDirected()).isEqualTo(sent);
+        worker.reportsJobWith(token, sent.directive());
+        pass(SETTINGS.resendAfter());
+        worker.expectNothing();
+        assertThat(status().ooms().orElseThrow().moves())
+                .extracting(move -> move.directive().sequence() + " " + move.state())
+                .containsExactly("1 ORDERED");
+    }
+
     @Test
     void everyMessageHasAHandler() {
         TestProbe<UnhandledMessage> unhandled = kit.createTestProbe();
@@ -449,6 +479,7 @@ class CoordinatorActorTest {
                 Fixtures.report(
                         1, Fixtures.ledger(Fixtures.joined(rank(0).rank().rank()))),
                 new StaleCoordinator(new NodeId("a"), device, token, token),
+                new JobsReported(new NodeId("a"), Optional.empty(), List.of()),
                 new StatusQuery(operator.getRef()),
                 new EventsQuery(Optional.empty(), operator.getRef()),
                 new SetReserve(Optional.empty(), Share.NONE, operator.getRef()),

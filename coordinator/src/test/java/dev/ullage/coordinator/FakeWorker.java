@@ -13,18 +13,26 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.OomKind;
+import dev.ullage.common.model.Phase;
 import dev.ullage.common.protocol.GrantReport;
+import dev.ullage.common.protocol.JobDirective;
+import dev.ullage.common.protocol.JobReport;
 import dev.ullage.common.protocol.KeeperCounts;
+import dev.ullage.common.protocol.OomReport;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
+import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -84,6 +92,35 @@ final class FakeWorker {
     /** The next message is a plan, and it is lost on the way. */
     DesireLimits loses() {
         return inbox.expectMessageClass(DesireLimits.class);
+    }
+
+    /** The next message is what the ranks of a job are to do; it is lost on the way. */
+    DirectJob isDirected() {
+        return inbox.expectMessageClass(DirectJob.class);
+    }
+
+    /** Rank 0, the only one of its job, ran out of memory with eight samples at once. */
+    void reportsAJobThatRanOut(CoordinatorToken token) {
+        OomReport report = new OomReport(
+                Fixtures.rank(0),
+                0,
+                7,
+                Phase.BACKWARD,
+                OomKind.DEVICE_FULL,
+                OomReport.Figures.UNKNOWN,
+                new OomReport.Means(OptionalInt.of(8), OptionalInt.of(8), List.of(), true));
+        reportsJob(token, Optional.empty(), List.of(report));
+    }
+
+    /** It holds the directive for that job. */
+    void reportsJobWith(CoordinatorToken token, JobDirective newest) {
+        reportsJob(token, Optional.of(newest), List.of());
+    }
+
+    private void reportsJob(CoordinatorToken token, Optional<JobDirective> newest, List<OomReport> pending) {
+        JobReport job =
+                new JobReport(Fixtures.JOB, OptionalInt.of(1), List.of(Fixtures.rank(0)), newest, pending, List.of());
+        coordinator.tell(new JobsReported(node, Optional.of(token), List.of(job)));
     }
 
     void expectNothing() {

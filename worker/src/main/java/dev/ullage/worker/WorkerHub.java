@@ -15,6 +15,7 @@ import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
+import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.worker.limits.LimitKeeper;
@@ -186,6 +187,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         if (link != null) {
             link.coordinator()
                     .tell(new WorkerAnnounced(setup.node(), Protocol.VERSION, highestToken, devices, link.self()));
+            link.coordinator().tell(sessions.jobs(setup.node()));
         }
         return this;
     }
@@ -193,6 +195,11 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private Behavior<Command> onFromCoordinator(FromCoordinator command) {
         if (command.message() instanceof LearnFrom learn) {
             keepers.values().forEach(keeper -> keeper.tell(new LimitKeeper.Learn(learn)));
+            sessions.learn(learn.token());
+            learn.replyTo().tell(sessions.jobs(setup.node()));
+        } else if (command.message() instanceof DirectJob directive) {
+            sessions.onDirect(directive);
+            directive.replyTo().tell(sessions.jobs(setup.node()));
         } else if (command.message() instanceof DesireLimits plan) {
             ActorRef<LimitKeeper.Command> keeper = keepers.get(plan.device());
             if (keeper == null) {
@@ -216,6 +223,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                     && (highestToken.isEmpty()
                             || highestToken.get().isOlderThan(report.token().get()))) {
                 highestToken = report.token();
+                sessions.learn(report.token().get());
             }
         }
         if (link != null) {
@@ -274,13 +282,23 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private Behavior<Command> onForSessions(ForSessions command) {
         sessions.on(command.event());
+        reportChangedJobs();
         return this;
     }
 
     private Behavior<Command> onCheckProcesses() {
         List<RankInstance> gone = sessions.removeGone();
         gone.forEach(instance -> LOG.info("rank={} reason=\"process is gone; its grant is free\"", instance));
+        reportChangedJobs();
         return this;
+    }
+
+    /** At once, because ranks may be waiting for what comes of it. */
+    private void reportChangedJobs() {
+        Link to = link;
+        if (to != null) {
+            sessions.changedJobs(setup.node()).ifPresent(to.coordinator()::tell);
+        }
     }
 
     private Behavior<Command> onKeeperStopped(KeeperStopped command) {

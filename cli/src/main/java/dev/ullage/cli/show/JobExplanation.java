@@ -22,7 +22,9 @@ public final class JobExplanation {
                 appendDevice(text, device, job, place, terminal);
             }
         }
-        return text.isEmpty() ? Optional.empty() : Optional.of(text.toString());
+        return text.isEmpty()
+                ? Optional.empty()
+                : Optional.of(text.append(OomText.ofJob(status, job)).toString());
     }
 
     /** The jobs with a rank, for a message. */

@@ -22,6 +22,7 @@ public final class StatusTable {
         text.append(summary(status, terminal)).append('\n');
         appendTable(text, devices(status, devices), "no devices", terminal);
         appendTable(text, ranks(status, devices), "no ranks", terminal);
+        text.append(OomText.section(status, terminal));
         List<String> problems = problems(status, devices);
         if (!problems.isEmpty()) {
             text.append('\n').append(Style.HEADING.apply("PROBLEMS", terminal)).append('\n');
@@ -204,7 +205,7 @@ public final class StatusTable {
                 : UNKNOWN;
     }
 
-    private static String age(JsonNode json, String field) {
+    static String age(JsonNode json, String field) {
         if (!isNumber(json, field)) {
             return UNKNOWN;
         }

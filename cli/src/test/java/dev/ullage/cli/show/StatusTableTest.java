@@ -37,6 +37,23 @@ class StatusTableTest {
             """;
 
     @Test
+    void aJobThatRanOutOfMemoryHasALineForEachMove() throws Exception {
+        String moves =
+                """
+                "oomMoves":[{"job":"x","sequence":1,"level":"MICRO_BATCH","state":"DONE","step":17,"ageMillis":4200,
+                 "reason":"rank 3 ran out; micro batch 16 -> 8"}],"rollouts":[]
+                """;
+        JsonNode status = json(STATUS.replace("\"rollouts\":[]", moves));
+
+        assertThat(StatusTable.render(status, Terminal.NONE))
+                .containsSubsequence(
+                        "OUT OF MEMORY",
+                        "x  1 at step 17, 4.2s ago: MICRO_BATCH DONE: rank 3 ran out; micro batch 16 -> 8");
+        assertThat(JobExplanation.render(status, "x", Terminal.NONE).orElseThrow())
+                .contains("out of memory, move 1 at step 17, 4.2s ago: MICRO_BATCH DONE: rank 3 ran out");
+    }
+
+    @Test
     void everyDeviceAndEveryRankHasALine() throws Exception {
         assertThat(StatusTable.render(json(STATUS), Terminal.NONE))
                 .isEqualTo(

@@ -82,6 +82,18 @@ public sealed interface ToCoordinator extends WireMessage {
     record StaleCoordinator(NodeId node, DeviceId device, CoordinatorToken used, CoordinatorToken highest)
             implements ToCoordinator {}
 
+    /**
+     * What a worker knows of its jobs' moves after an out-of-memory error. At once after a change, on the worker's
+     * tick, and as the answer to {@code LearnFrom} and {@code DirectJob}. A worker that never says so is older.
+     *
+     * @param token the newest coordinator whose directives it takes
+     */
+    record JobsReported(NodeId node, Optional<CoordinatorToken> token, List<JobReport> jobs) implements ToCoordinator {
+        public JobsReported {
+            jobs = List.copyOf(jobs);
+        }
+    }
+
     /** Somebody wants to see the cluster. */
     record StatusQuery(ActorRef<ToOperator> replyTo) implements ToCoordinator {}
 

@@ -21,19 +21,47 @@ public sealed interface ToOperator extends WireMessage {
      *
      * @param token its token; empty while it is still claiming one
      * @param state its state of leadership: {@code CLAIMING}, {@code LEARNING}, {@code ACTIVE}
+     * @param ooms what was done about jobs that ran out of memory; an older coordinator does not say
      */
     record ClusterStatus(
             NodeId coordinator,
             Optional<CoordinatorToken> token,
             String state,
             List<NodeStatus> nodes,
-            List<RolloutStatus> rollouts)
+            List<RolloutStatus> rollouts,
+            Optional<OomMoves> ooms)
             implements ToOperator {
+        /** One that says nothing of out-of-memory errors. */
+        public ClusterStatus(
+                NodeId coordinator,
+                Optional<CoordinatorToken> token,
+                String state,
+                List<NodeStatus> nodes,
+                List<RolloutStatus> rollouts) {
+            this(coordinator, token, state, nodes, rollouts, Optional.empty());
+        }
+
         public ClusterStatus {
             nodes = List.copyOf(nodes);
             rollouts = List.copyOf(rollouts);
         }
     }
+
+    /** The last moves of each job, the oldest of a job first. */
+    record OomMoves(List<OomMove> moves) {
+        public OomMoves {
+            moves = List.copyOf(moves);
+        }
+    }
+
+    /**
+     * What was done when a job ran out of memory.
+     *
+     * @param state how far it has come: {@code ORDERED}, {@code APPLIED}, {@code DONE}, {@code NO_EFFECT},
+     *     {@code REPLACED}
+     * @param ageMillis since this coordinator decided it, or first heard of it
+     */
+    record OomMove(JobDirective directive, String state, long ageMillis) {}
 
     /** A write was accepted; {@code message} says what it changes. */
     record Accepted(String message) implements ToOperator {}

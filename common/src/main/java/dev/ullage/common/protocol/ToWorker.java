@@ -34,6 +34,10 @@ public sealed interface ToWorker extends WireMessage {
         }
     }
 
+    /** What the ranks of a job are to do. Repeated until the worker's {@code JobsReported} shows that it holds it. */
+    record DirectJob(CoordinatorToken token, JobDirective directive, ActorRef<ToCoordinator> replyTo)
+            implements ToWorker {}
+
     /** @param share the part of its fair limit the operator left it, kept by the ledger for the next coordinator */
     record RankLimit(RankInstance instance, PhaseLimits limits, Share share) {}
 }

@@ -14,6 +14,8 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.MigSlice;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.OomKind;
+import dev.ullage.common.model.OomLevel;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankFacts;
@@ -29,6 +31,7 @@ import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
@@ -42,11 +45,14 @@ import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.OomMove;
+import dev.ullage.common.protocol.ToOperator.OomMoves;
 import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
+import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
 import java.util.List;
@@ -105,6 +111,7 @@ final class WireSamples {
                 new DeviceWatched(NODE, DEVICE, new SampleQuality(SampleState.STALE, 4)),
                 new LimitsReported(NODE, DEVICE, Optional.of(TOKEN), 12, ledgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
+                new JobsReported(NODE, Optional.of(TOKEN), List.of(jobReport())),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.of(new EventId(3, 17)), operator),
                 new SetReserve(Optional.of(DEVICE), Share.ofPercent(30), operator),
@@ -117,12 +124,14 @@ final class WireSamples {
                         Share.ofPercent(20),
                         List.of(new RankLimit(RANK, LIMITS, Share.ofPercent(50))),
                         coordinator),
+                new DirectJob(TOKEN, directive(), coordinator),
                 new ClusterStatus(
                         new NodeId("host-c"),
                         Optional.of(TOKEN),
                         "ACTIVE",
                         List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()))),
-                        List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined"))),
+                        List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined")),
+                        Optional.of(new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500))))),
                 new Events(
                         List.of(new ClusterEvent(
                                 new EventId(3, 18),
@@ -143,12 +152,14 @@ final class WireSamples {
                 new DeviceWatched(NODE, DEVICE, new SampleQuality(SampleState.FRESH, 0)),
                 new LimitsReported(NODE, DEVICE, Optional.empty(), 0, sparseLedgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
+                new JobsReported(NODE, Optional.empty(), List.of(sparseJobReport())),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.empty(), operator),
                 new SetReserve(Optional.empty(), Share.NONE, operator),
                 new SetShare(new JobId("bert-large"), OptionalInt.empty(), Share.ALL, operator),
                 new LearnFrom(TOKEN, coordinator),
                 new DesireLimits(TOKEN, 1, DEVICE, Share.NONE, List.of(), coordinator),
+                new DirectJob(TOKEN, sparseDirective(), coordinator),
                 new ClusterStatus(
                         NODE,
                         Optional.empty(),
@@ -158,6 +169,62 @@ final class WireSamples {
                 new Events(List.of(), true),
                 new Accepted(""),
                 new Refused(""));
+    }
+
+    private static JobDirective directive() {
+        return new JobDirective(
+                new JobId("bert-large"),
+                2,
+                17,
+                OomLevel.MICRO_BATCH,
+                new JobDirective.Sizes(OptionalInt.of(8), OptionalInt.of(4)),
+                true,
+                new JobDirective.Cause(
+                        3,
+                        Optional.of(MemoryBytes.ofGibibytes(60)),
+                        List.of(OomLevel.LIMIT),
+                        "rank 3 ran out of memory in BACKWARD of step 17"));
+    }
+
+    private static JobDirective sparseDirective() {
+        return new JobDirective(
+                new JobId("bert-large"),
+                1,
+                0,
+                OomLevel.STOP,
+                JobDirective.Sizes.AS_SET,
+                false,
+                new JobDirective.Cause(0, Optional.empty(), List.of(), ""));
+    }
+
+    private static JobReport jobReport() {
+        OomReport.Figures figures = new OomReport.Figures(
+                Optional.of(MemoryBytes.of(1)),
+                Optional.of(MemoryBytes.of(2)),
+                Optional.of(MemoryBytes.of(3)),
+                Optional.of(MemoryBytes.of(4)),
+                Optional.of(MemoryBytes.of(5)),
+                Optional.of(MemoryBytes.of(6)));
+        OomReport.Means means =
+                new OomReport.Means(OptionalInt.of(16), OptionalInt.of(32), List.of(OomLevel.SIMPLIFY), true);
+        return new JobReport(
+                new JobId("bert-large"),
+                OptionalInt.of(8),
+                List.of(RANK),
+                Optional.of(directive()),
+                List.of(new OomReport(RANK, 2, 17, Phase.BACKWARD, OomKind.FRAGMENTATION, figures, means)),
+                List.of(new JobReport.Applied(RANK, 2, Optional.of(MemoryBytes.ofGibibytes(20)))));
+    }
+
+    private static JobReport sparseJobReport() {
+        OomReport.Means means = new OomReport.Means(OptionalInt.empty(), OptionalInt.empty(), List.of(), false);
+        return new JobReport(
+                new JobId("bert-large"),
+                OptionalInt.empty(),
+                List.of(),
+                Optional.empty(),
+                List.of(new OomReport(RANK, 0, 0, Phase.INIT, OomKind.UNKNOWN, OomReport.Figures.UNKNOWN, means)),
+                List.of(new JobReport.Applied(RANK, 1, Optional.empty())));
     }
 
     private static MemoryUse memoryUse() {

@@ -11,6 +11,8 @@ import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.OomMove;
+import dev.ullage.common.protocol.ToOperator.OomMoves;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
 import java.time.Duration;
@@ -35,11 +37,16 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
      * @param states where the newest plan of each device stands
      * @param explanations why the ranks of each device should have what limits
      * @param history the last plans of all devices
+     * @param moves the last moves of jobs that ran out of memory
      */
     public record Plans(
-            Map<DeviceId, RolloutState> states, Map<DeviceId, Explanation> explanations, List<RolloutStatus> history) {
+            Map<DeviceId, RolloutState> states,
+            Map<DeviceId, Explanation> explanations,
+            List<RolloutStatus> history,
+            List<OomMove> moves) {
         public Plans {
             history = List.copyOf(history);
+            moves = List.copyOf(moves);
         }
     }
 
@@ -54,7 +61,8 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
                                 .map(device -> device(device, plans, now))
                                 .toList()))
                 .toList();
-        return new ClusterStatus(coordinator, token, state, nodes, plans.history());
+        return new ClusterStatus(
+                coordinator, token, state, nodes, plans.history(), Optional.of(new OomMoves(plans.moves())));
     }
 
     private static DeviceStatus device(DeviceView device, Plans plans, Instant now) {

@@ -6,10 +6,18 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
+import dev.ullage.common.model.OomLevel;
+import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.OomMove;
+import dev.ullage.common.protocol.ToOperator.OomMoves;
 import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
@@ -72,6 +80,7 @@ class StatusJsonTest {
                                    "gainBytes":1073741824}},
                  "policy":"growth","explanation":"may grow"}]}]}],
              "rollouts":[{"device":"GPU-1","revision":7,"state":"SETTLED","millis":35,"reason":"2 ranks"}],
+             "oomMoves":null,
              "errors":[]}
             """));
     }
@@ -88,6 +97,34 @@ class StatusJsonTest {
         assertThat(rank.path("needsRestart"))
                 .isEqualTo(STRICT.readTree("{\"inForceBytes\":8589934592,\"limitBytes\":4294967296,"
                         + "\"reason\":\"TensorFlow's limit is fixed\"}"));
+    }
+
+    @Test
+    void aMoveAfterAnOutOfMemoryErrorSaysLevelStepAgeAndWhy() throws Exception {
+        JobDirective directive = new JobDirective(
+                new JobId("bert"),
+                2,
+                17,
+                OomLevel.MICRO_BATCH,
+                new JobDirective.Sizes(OptionalInt.of(8), OptionalInt.of(4)),
+                false,
+                new JobDirective.Cause(3, Optional.empty(), List.of(), "rank 3 ran out"));
+        ClusterStatus empty = Statuses.empty();
+        ClusterStatus status = new ClusterStatus(
+                empty.coordinator(),
+                empty.token(),
+                empty.state(),
+                empty.nodes(),
+                empty.rollouts(),
+                Optional.of(new OomMoves(List.of(new OomMove(directive, "DONE", 1_500)))));
+
+        assertThat(json(status).path("oomMoves"))
+                .isEqualTo(
+                        STRICT.readTree(
+                                """
+            [{"job":"bert","sequence":2,"level":"MICRO_BATCH","state":"DONE","step":17,"ageMillis":1500,"rank":3,
+              "microBatch":8,"accumulation":4,"restart":false,"usedBytes":null,"reason":"rank 3 ran out"}]
+            """));
     }
 
     @Test

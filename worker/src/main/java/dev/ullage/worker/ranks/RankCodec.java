@@ -18,6 +18,7 @@ import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -84,6 +85,8 @@ final class RankCodec {
             case "phase-summary" -> WatchLines.summary(fields);
             case "snapshot" -> WatchLines.snapshot(fields);
             case "cache-released" -> WatchLines.released(fields);
+            case "oom" -> OomLines.ranOut(fields);
+            case "directive-applied" -> OomLines.applied(fields);
             case "bye" -> new RankMessage.Bye();
             case "attach" -> new RankMessage.Attach(fields.text("session"), fields.text("token"));
             case "phase" ->
@@ -141,10 +144,11 @@ final class RankCodec {
                         fields.optionalText("deviceOrder"),
                         fields.optionalText("containerDevices")),
                 inForce,
-                fields.optionalBytes("heldBytes"));
+                fields.optionalBytes("heldBytes"),
+                fields.object("directive").flatMap(OomLines::directive));
     }
 
-    private static Phase phase(String name) {
+    static Phase phase(String name) {
         for (Phase phase : Phase.values()) {
             if (phase.name().equals(name)) {
                 return phase;
@@ -184,6 +188,13 @@ final class RankCodec {
     /** Asks a rank to give its cache back at its next phase change. */
     byte[] releaseCache() {
         return line(message("release-cache"));
+    }
+
+    /** @param resumed whether the job was told before this process of it was known */
+    byte[] directive(JobDirective directive, boolean resumed) {
+        ObjectNode json = message("directive").put("resumed", resumed);
+        OomLines.put(json, directive);
+        return line(json);
     }
 
     byte[] error(BadMessageException e) {
@@ -328,6 +339,13 @@ final class RankCodec {
                 throw new IllegalArgumentException(name + " must be an object, is " + shown(node.path(name)));
             }
             return Optional.of(new Fields(node.path(name)));
+        }
+
+        boolean flag(String name) {
+            if (!node.path(name).isBoolean()) {
+                throw new IllegalArgumentException(name + " must be true or false, is " + shown(node.path(name)));
+            }
+            return node.path(name).booleanValue();
         }
 
         private boolean isAbsent(String name) {

@@ -3,11 +3,15 @@ package dev.ullage.worker.ranks;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
+import dev.ullage.common.model.OomKind;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RankWatch;
+import dev.ullage.common.protocol.JobDirective;
+import dev.ullage.common.protocol.OomReport.Figures;
+import dev.ullage.common.protocol.OomReport.Means;
 import dev.ullage.worker.watch.StepSummary;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -19,6 +23,7 @@ sealed interface RankMessage {
     /**
      * @param pid the process it claims to be; checked against the peer's user
      * @param inForce the order it has applied, when it was ever given one
+     * @param directive the newest directive it holds after an out-of-memory error of its job
      */
     record Hello(
             RankId rank,
@@ -26,12 +31,13 @@ sealed interface RankMessage {
             RankFacts facts,
             DeviceWish wish,
             Optional<InForce> inForce,
-            Optional<MemoryBytes> held)
+            Optional<MemoryBytes> held,
+            Optional<JobDirective> directive)
             implements RankMessage {
 
         /** The same, with the local rank that the worker knows it by. */
         Hello withLocalRank(OptionalInt localRank) {
-            return new Hello(rank, pid, facts.withLocalRank(localRank), wish, inForce, held);
+            return new Hello(rank, pid, facts.withLocalRank(localRank), wish, inForce, held, directive);
         }
     }
 
@@ -66,6 +72,15 @@ sealed interface RankMessage {
 
     /** @param release empty when the allocator does not know what it holds */
     record CacheReleased(Optional<RankWatch.CacheRelease> release) implements RankMessage {}
+    /** It ran out of memory; {@code sequence} is the newest directive it had applied by then, 0 when none. */
+    record RanOut(long sequence, long step, Phase phase, OomKind kind, Figures figures, Means means)
+            implements RankMessage {}
+
+    /**
+     * @param directive empty when only a newer worker knows its level
+     * @param used what its allocator had handed out afterwards
+     */
+    record DirectiveApplied(Optional<JobDirective> directive, Optional<MemoryBytes> used) implements RankMessage {}
 
     record Bye() implements RankMessage {}
 

@@ -49,12 +49,12 @@ public final class RankPort {
                 admitted.connected().hello().facts(),
                 keeper,
                 self -> newHandle(admitted.instance().toString(), self),
-                sample ->
-                        events.accept(new RankSessions.Sampled(admitted.device().id(), sample)),
+                new RankSessions.SessionListener(admitted.device().id(), events),
                 codec,
                 new WatchedRank(watch),
                 clock));
-        return new RankSessions(processes, directory, factory, useListener, spawner, codec, maxRanks);
+        return new RankSessions(
+                processes, directory, factory, useListener, spawner, new RankSessions.Serving(codec, maxRanks, clock));
     }
 
     private SessionHandle newHandle(String id, org.apache.pekko.actor.typed.ActorRef<RankSession.Command> session) {

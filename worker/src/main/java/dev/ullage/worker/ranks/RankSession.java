@@ -9,6 +9,9 @@ import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RankWatch.CacheRelease;
+import dev.ullage.common.protocol.JobDirective;
+import dev.ullage.common.protocol.JobReport.Applied;
+import dev.ullage.common.protocol.OomReport;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.watch.WatchedRank;
@@ -16,7 +19,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -52,6 +54,13 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     /** Something the rank said. */
     record Said(RankMessage message) implements Command {}
 
+    /**
+     * What the rank is to do after its job ran out of memory; told again on each connection.
+     *
+     * @param resumed whether the job was told before this process was known
+     */
+    record Direct(JobDirective directive, boolean resumed) implements Command {}
+
     /** The keeper orders new limits. */
     private record Ordered(Order order) implements Command {}
 
@@ -66,7 +75,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
      * What a session needs.
      *
      * @param handle makes the session's handle from its own reference
-     * @param onSample receives what the rank last said, at a bounded rate
+     * @param listener receives what the rank says
      * @param watched what is kept of its memory; the session's own
      */
     record Setup(
@@ -74,10 +83,22 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
             RankFacts facts,
             ActorRef<LimitKeeper.Command> keeper,
             Function<ActorRef<Command>, SessionHandle> handle,
-            Consumer<RankSample> onSample,
+            Listener listener,
             RankCodec codec,
             WatchedRank watched,
             Clock clock) {}
+
+    /** Who is told what the rank says. */
+    interface Listener {
+        /** What it last said of itself, at a bounded rate. */
+        void sampled(RankSample sample);
+
+        /** It ran out of memory. */
+        void ranOut(OomReport report);
+
+        /** It did what it was directed to. */
+        void applied(Applied applied, JobDirective directive);
+    }
 
     private final Setup setup;
     private final SessionHandle handle;
@@ -91,6 +112,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     private boolean changed = true;
     private SessionHandle.Entered lastEntered;
     private int quietReports;
+    private @Nullable Direct directed;
 
     private RankSession(ActorContext<Command> context, Setup setup) {
         super(context);
@@ -116,6 +138,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         return newReceiveBuilder()
                 .onMessage(Said.class, this::onSaid)
                 .onMessage(Ordered.class, this::onOrdered)
+                .onMessage(Direct.class, this::onDirect)
                 .onMessage(Connected.class, this::onConnected)
                 .onMessage(Disconnected.class, this::onDisconnected)
                 .onMessage(Measured.class, this::onMeasured)
@@ -132,6 +155,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         channel = command.channel();
         facts = command.hello().facts();
         command.channel().send(command.welcome().apply(handle));
+        tellDirective();
         long sequence =
                 command.hello().inForce().map(RankMessage.InForce::sequence).orElse(0L);
         // A process that was never limited may already hold memory: that is what it has "in force".
@@ -167,6 +191,19 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
             setup.watched().add(taken.snapshot());
         } else if (command.message() instanceof RankMessage.CacheReleased released) {
             released.release().ifPresent(this::onReleased);
+        } else if (command.message() instanceof RankMessage.RanOut out) {
+            setup.listener()
+                    .ranOut(new OomReport(
+                            setup.instance(),
+                            out.sequence(),
+                            out.step(),
+                            out.phase(),
+                            out.kind(),
+                            out.figures(),
+                            out.means()));
+        } else if (command.message() instanceof RankMessage.DirectiveApplied done) {
+            done.directive().ifPresent(directed -> setup.listener()
+                    .applied(new Applied(setup.instance(), directed.sequence(), done.used()), directed));
         }
         return heard();
     }
@@ -193,6 +230,18 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         return this;
     }
 
+    private Behavior<Command> onDirect(Direct command) {
+        directed = command;
+        tellDirective();
+        return this;
+    }
+
+    private void tellDirective() {
+        if (channel != null && directed != null) {
+            channel.send(setup.codec().directive(directed.directive(), directed.resumed()));
+        }
+    }
+
     private Behavior<Command> heard() {
         lastHeard = setup.clock().instant();
         changed = true;
@@ -213,7 +262,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         if (changed || quietReports >= REPORT_AT_LEAST_EVERY) {
             quietReports = 0;
             changed = false;
-            setup.onSample().accept(sample());
+            setup.listener().sampled(sample());
         }
         return this;
     }

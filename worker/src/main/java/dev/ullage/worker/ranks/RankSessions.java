@@ -1,20 +1,31 @@
 package dev.ullage.worker.ranks;
 
+import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.protocol.JobDirective;
+import dev.ullage.common.protocol.JobReport.Applied;
+import dev.ullage.common.protocol.OomReport;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import dev.ullage.worker.sampling.Attribution;
 import java.io.IOException;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.slf4j.Logger;
@@ -35,6 +46,33 @@ public final class RankSessions {
 
     /** A session says what its rank last said. */
     record Sampled(DeviceId device, RankSample sample) implements Event {}
+
+    /** A session says that its rank ran out of memory. */
+    record RanOut(OomReport report) implements Event {}
+
+    /** A session says that its rank did what it was directed to. */
+    record DidDirective(Applied applied, JobDirective directive) implements Event {}
+
+    /** Passes what a session says to the hub's thread. */
+    record SessionListener(DeviceId device, Consumer<Event> events) implements RankSession.Listener {
+        @Override
+        public void sampled(RankSample sample) {
+            events.accept(new Sampled(device, sample));
+        }
+
+        @Override
+        public void ranOut(OomReport report) {
+            events.accept(new RanOut(report));
+        }
+
+        @Override
+        public void applied(Applied applied, JobDirective directive) {
+            events.accept(new DidDirective(applied, directive));
+        }
+    }
+
+    /** How ranks are served. */
+    record Serving(RankCodec codec, int maxRanks, Clock clock) {}
 
     /** What is done about a rank's use of a simulated device; nothing on a real one, which measures by itself. */
     public interface UseListener {
@@ -70,6 +108,8 @@ public final class RankSessions {
     private final Spawner spawner;
     private final RankCodec codec;
     private final int maxRanks;
+    private final Clock clock;
+    private final JobBoard board = new JobBoard();
     private long spawned;
 
     RankSessions(
@@ -78,15 +118,15 @@ public final class RankSessions {
             SessionFactory factory,
             UseListener useListener,
             Spawner spawner,
-            RankCodec codec,
-            int maxRanks) {
+            Serving serving) {
         this.processes = processes;
         this.directory = directory;
         this.factory = factory;
         this.useListener = useListener;
         this.spawner = spawner;
-        this.codec = codec;
-        this.maxRanks = maxRanks;
+        this.codec = serving.codec();
+        this.maxRanks = serving.maxRanks();
+        this.clock = serving.clock();
     }
 
     /** Called once, with the keepers of this worker's devices. */
@@ -120,7 +160,59 @@ public final class RankSessions {
             if (known.containsKey(instance)) {
                 useListener.used(sampled.device(), sampled.sample());
             }
+        } else if (event instanceof RanOut out) {
+            ranOut(out.report());
+        } else if (event instanceof DidDirective did) {
+            JobId job = did.applied().instance().rank().job();
+            if (known.containsKey(did.applied().instance())
+                    && did.directive().job().equals(job)) {
+                board.applied(did.applied(), did.directive(), clock.instant()).ifPresent(this::direct);
+            }
         }
+    }
+
+    private void ranOut(OomReport report) {
+        Known rank = known.get(report.instance());
+        if (rank == null) {
+            return;
+        }
+        LOG.warn(
+                "rank={} step={} phase={} kind={} requested={} reason=\"out of memory\"",
+                report.instance(),
+                report.step(),
+                report.phase(),
+                report.kind(),
+                report.figures().requested().map(MemoryBytes::toString).orElse("unknown"));
+        board.ranOut(report, clock.instant()).ifPresent(newest -> rank.session()
+                .ifPresent(session -> session.tell(new RankSession.Direct(newest, false))));
+    }
+
+    /** A coordinator says what the ranks of a job are to do; one that is not the newest is not listened to. */
+    public void onDirect(DirectJob message) {
+        board.direct(message.token(), message.directive(), clock.instant()).ifPresent(this::direct);
+    }
+
+    private void direct(JobDirective directive) {
+        known.forEach((instance, rank) -> {
+            if (instance.rank().job().equals(directive.job())) {
+                rank.session().ifPresent(session -> session.tell(new RankSession.Direct(directive, false)));
+            }
+        });
+    }
+
+    /** A coordinator was heard of. */
+    public void learn(CoordinatorToken token) {
+        board.learn(token);
+    }
+
+    /** What is known of the jobs, when it has changed since this was last asked. */
+    public Optional<JobsReported> changedJobs(NodeId node) {
+        return board.takeChanged() ? Optional.of(board.report(node)) : Optional.empty();
+    }
+
+    /** What is known of the jobs. */
+    public JobsReported jobs(NodeId node) {
+        return board.report(node);
     }
 
     private void admit(RankAdmission.Admitted admitted) {
@@ -164,6 +256,18 @@ public final class RankSessions {
                     "device={} rank={} reason=\"registered\"", admitted.device().id(), instance);
         }
         session.tell(admitted.connected());
+        boolean isNew = old == null || old.session().isEmpty();
+        RankMessage.Hello hello = admitted.connected().hello();
+        board.joined(
+                        instance,
+                        hello.facts().worldSize(),
+                        hello.directive().filter(held -> held.job()
+                                .equals(instance.rank().job())),
+                        clock.instant())
+                .ifPresent(this::direct);
+        board.newest(instance.rank().job())
+                .filter(directive -> isNew)
+                .ifPresent(directive -> session.tell(new RankSession.Direct(directive, true)));
     }
 
     /**
@@ -195,6 +299,7 @@ public final class RankSessions {
             }
         }
         gone.forEach(this::remove);
+        board.forget(clock.instant());
         return gone;
     }
 
@@ -222,6 +327,7 @@ public final class RankSessions {
         removed.session().ifPresent(spawner::stop);
         directory.remove(instance.toString());
         useListener.gone(instance.pid());
+        board.left(instance, clock.instant());
         ActorRef<LimitKeeper.Command> keeper = keepers.get(removed.device());
         if (keeper != null) {
             keeper.tell(new LimitKeeper.Left(instance));

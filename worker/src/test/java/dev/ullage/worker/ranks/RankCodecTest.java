@@ -14,11 +14,16 @@ import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.OomKind;
+import dev.ullage.common.model.OomLevel;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RankWatch;
+import dev.ullage.common.protocol.JobDirective;
+import dev.ullage.common.protocol.OomReport.Figures;
+import dev.ullage.common.protocol.OomReport.Means;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import dev.ullage.worker.watch.StepSummary;
 import java.time.Instant;
@@ -72,7 +77,8 @@ class RankCodecTest {
                                 Optional.of("PCI_BUS_ID"),
                                 Optional.of("all")),
                         Optional.of(new RankMessage.InForce(41, MemoryBytes.of(68719476736L))),
-                        Optional.of(MemoryBytes.of(1234567))));
+                        Optional.of(MemoryBytes.of(1234567)),
+                        Optional.empty()));
     }
 
     @Test
@@ -91,6 +97,7 @@ class RankCodecTest {
                 new RankFacts(OptionalInt.of(1), OptionalInt.of(0), "none", 0, Optional.empty(), List.of()),
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
         String start = "{'type':'hello','version':1,'job':'j','rank':0,'worldSize':1,'localRank':0,'pid':1,"
                 + "'launcher':'none'";
@@ -99,6 +106,62 @@ class RankCodecTest {
         assertThat(parse(start + ",'restart':null,'visibleDevices':null,'device':null,'framework':null,"
                         + "'canEnforce':null,'inForce':null,'heldBytes':null,'later':{'a':[1]}}"))
                 .isEqualTo(expected);
+    }
+
+    @Test
+    void anOutOfMemoryErrorSaysAllThisOrOnlyWhatItMust() throws BadMessageException {
+        assertThat(parse(
+                        "{'type':'oom','sequence':2,'step':17,'phase':'BACKWARD','kind':'DEVICE_FULL','requestedBytes':1,"
+                                + "'baseBytes':2,'allocatedBytes':3,'reservedBytes':4,'unusedBytes':5,'limitBytes':6,"
+                                + "'microBatch':8,'batch':32,'levels':['SIMPLIFY','LATER','SIMPLIFY'],'retry':true}"))
+                .isEqualTo(new RankMessage.RanOut(
+                        2,
+                        17,
+                        Phase.BACKWARD,
+                        OomKind.DEVICE_FULL,
+                        new Figures(bytes(1), bytes(2), bytes(3), bytes(4), bytes(5), bytes(6)),
+                        new Means(OptionalInt.of(8), OptionalInt.of(32), List.of(OomLevel.SIMPLIFY), true)));
+        assertThat(parse("{'type':'oom','sequence':0,'step':0,'phase':'INIT','kind':'LATER','retry':false}"))
+                .isEqualTo(new RankMessage.RanOut(
+                        0,
+                        0,
+                        Phase.INIT,
+                        OomKind.UNKNOWN,
+                        Figures.UNKNOWN,
+                        new Means(OptionalInt.empty(), OptionalInt.empty(), List.of(), false)));
+        assertThat(refused("{'type':'oom','sequence':0,'step':0,'phase':'INIT','microBatch':0,'retry':true}"))
+                .hasMessage("microBatch must be 1 or more, is 0");
+        assertThat(refused("{'type':'oom','sequence':0,'step':0,'phase':'INIT'}"))
+                .hasMessage("retry must be true or false, is absent");
+    }
+
+    private static Optional<MemoryBytes> bytes(long value) {
+        return Optional.of(MemoryBytes.of(value));
+    }
+
+    // Goal: a worker that was started anew learns from a rank exactly what its predecessor told it.
+    @Test
+    void aDirectiveComesBackAsItWasWritten() throws BadMessageException {
+        JobDirective directive = new JobDirective(
+                new JobId("9a1c"),
+                3,
+                17,
+                OomLevel.SIMPLIFY,
+                new JobDirective.Sizes(OptionalInt.of(8), OptionalInt.of(4)),
+                true,
+                new JobDirective.Cause(5, bytes(7), List.of(OomLevel.LIMIT, OomLevel.SIMPLIFY), "why"));
+        String line = text(codec.directive(directive, false));
+        assertThat(line)
+                .startsWith("{\"type\":\"directive\",\"resumed\":false,\"job\":\"9a1c\",\"sequence\":3,\"step\":17,");
+
+        assertThat(parse("{'type':'directive-applied','directive':" + line.strip() + ",'usedBytes':9}"))
+                .isEqualTo(new RankMessage.DirectiveApplied(Optional.of(directive), bytes(9)));
+        assertThat(((RankMessage.Hello) parse(HELLO.replace("'heldBytes'", "'directive':" + line + ",'heldBytes'")))
+                        .directive())
+                .contains(directive);
+        assertThat(parse("{'type':'directive-applied','directive':" + line.replace("SIMPLIFY", "LATER") + "}"))
+                .isEqualTo(new RankMessage.DirectiveApplied(Optional.empty(), Optional.empty()));
+        assertThat(refused("{'type':'directive-applied'}")).hasMessage("directive must be an object, is absent");
     }
 
     @Test

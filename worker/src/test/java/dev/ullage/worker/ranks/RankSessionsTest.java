@@ -68,6 +68,7 @@ class RankSessionsTest {
                 new RankFacts(OptionalInt.of(8), OptionalInt.of(0), "torchrun", restart, Optional.empty(), List.of()),
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
         worker.on(new RankSessions.Admit(new RankAdmission.Admitted(
                 instance, device, new RankSession.Connected(hello, channel, handle -> ("welcome " + handle.id())

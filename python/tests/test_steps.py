@@ -1,0 +1,341 @@
+"""A step that runs out of memory, with a real torch on the CPU and a worker that directs what the test wants."""
+
+import gc
+import sys
+import threading
+import unittest
+import weakref
+
+try:
+    import torch
+except ImportError:
+    torch = None
+    print("tests.test_steps: skipped, no torch in this Python", file=sys.stderr)
+
+from ullage.batches import cut, rows
+from ullage.errors import OutOfMemoryStop, RestartForMemory
+from ullage.interrupt import Interrupter
+from ullage.mailbox import Directive, Mailbox
+
+from tests.with_worker import WithWorker
+
+TEXT = ("CUDA out of memory. Tried to allocate 258.00 MiB (GPU 0; 15.90 GiB total capacity; 14.88 GiB already"
+        " allocated; 193.56 MiB free; 137.33 MiB cached)")
+
+
+def directive(sequence=1, level="MICRO_BATCH", micro=4, **other):
+    return dict({"type": "directive", "job": "job", "sequence": sequence, "step": 0, "level": level,
+                 "microBatch": micro, "accumulation": 2, "restart": False, "rank": 0, "usedBytes": None,
+                 "done": [], "reason": "as the test wants"}, **other)
+
+
+if torch is not None:
+    import ullage.torch as ullage_torch
+
+    class Model(torch.nn.Module):
+        """Fails in its forward pass as often as a test wants, with a tensor in its frame."""
+
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(1)
+            self.layer = torch.nn.Linear(3, 1).double()
+            self.register_buffer("seen", torch.zeros(1))
+            self.failures = 0
+            self.sizes = []
+            self.witness = None
+            self.error = torch.cuda.OutOfMemoryError if hasattr(torch.cuda, "OutOfMemoryError") else RuntimeError
+
+        def forward(self, x):
+            activation = torch.ones(1000)
+            self.sizes.append(len(x))
+            if self.training:
+                self.seen += 1
+            if self.failures:
+                self.failures -= 1
+                self.witness = weakref.ref(activation)
+                raise self.error(TEXT)
+            return self.layer(x)
+
+
+@unittest.skipIf(torch is None, "python3-torch: no torch in this Python")
+class RunOutOfMemory(WithWorker):
+    def steps(self, **options):
+        self.model = Model()
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+        self.rank = self.attached(self.connect())
+        handle = ullage_torch.attach(self.model, self.optimizer, self.rank, usage=lambda: 1000)
+        self.addCleanup(handle.detach)
+        return handle.steps(**options)
+
+    def batch(self):
+        torch.manual_seed(7)
+        return torch.randn(8, 3).double(), torch.randn(8, 1).double()
+
+    def loss(self, part):
+        return torch.nn.functional.mse_loss(self.model(part[0]), part[1])
+
+    def direct_on_oom(self, *directives):
+        """Says each directive once the report that it answers has come."""
+        def answer():
+            for count, line in enumerate(directives, 1):
+                self.worker.wait_for("oom", count)
+                self.worker.say(line)
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        self.addCleanup(thread.join, 5)
+
+    def test_the_step_is_run_again_as_directed_and_ends_as_one_that_started_so(self):
+        expected = self.steps(micro_batch=4)
+        wanted = float(expected.run(self.loss, self.batch()))
+        weights = self.model.layer.weight.detach().clone()
+        steps = self.steps()
+        self.model.failures = 1
+        self.direct_on_oom(directive())
+
+        loss = float(steps.run(self.loss, self.batch()))
+
+        self.assertAlmostEqual(wanted, loss, places=12)
+        self.assertTrue(torch.allclose(weights, self.model.layer.weight, atol=1e-12, rtol=0))
+        self.assertEqual([8, 4, 4], self.model.sizes)
+        self.assertEqual(2, int(self.model.seen), "what the failed step counted is taken back")
+        self.assertEqual((1, 4), (steps.applied, steps.micro_batch))
+
+    def test_what_ran_out_is_reported_and_what_was_done_about_it(self):
+        steps = self.steps(simplify=lambda: None)
+        self.model.failures = 1
+        self.direct_on_oom(directive())
+
+        steps.run(self.loss, self.batch())
+
+        said = self.worker.wait_for("oom")
+        self.assertEqual(
+            {"sequence": 0, "step": 0, "phase": "FORWARD", "kind": "DEVICE_FULL", "requestedBytes": 258 << 20,
+             "baseBytes": 1000, "microBatch": 8, "batch": 8, "levels": ["SIMPLIFY"], "retry": True},
+            {key: said[key] for key in ("sequence", "step", "phase", "kind", "requestedBytes", "baseBytes",
+                                        "microBatch", "batch", "levels", "retry")})
+        done = self.worker.wait_for("directive-applied")
+        self.assertEqual((1, 1000, "MICRO_BATCH"), (done["sequence"], done["usedBytes"], done["directive"]["level"]))
+
+    def test_the_failed_steps_tensors_are_gone_before_the_next_try(self):
+        steps = self.steps()
+        self.model.failures = 1
+        self.direct_on_oom(directive())
+        alive = []
+        gc.disable()
+        self.addCleanup(gc.enable)
+
+        def loss(part):
+            if self.model.witness is not None:
+                alive.append(self.model.witness() is not None)
+            return self.loss(part)
+
+        steps.run(loss, self.batch())
+
+        self.assertEqual([False, False], alive)
+
+    def test_two_errors_are_two_moves(self):
+        steps = self.steps()
+        self.model.failures = 2
+        self.direct_on_oom(directive(1, micro=4), directive(2, micro=2))
+
+        steps.run(self.loss, self.batch())
+
+        self.assertEqual([8, 4, 2, 2, 2, 2], self.model.sizes)
+        self.assertEqual([0, 1], [said["sequence"] for said in self.worker.heard("oom")])
+
+    def test_uneven_parts_weigh_by_their_samples(self):
+        whole = float(self.steps().run(self.loss, self.batch()))
+        weights = self.model.layer.weight.detach().clone()
+
+        parts = float(self.steps(micro_batch=3).run(self.loss, self.batch()))
+
+        self.assertAlmostEqual(whole, parts, places=12)
+        self.assertTrue(torch.allclose(weights, self.model.layer.weight, atol=1e-12, rtol=0))
+        self.assertEqual([3, 3, 2], self.model.sizes)
+
+    def test_without_a_decision_in_time_the_error_is_raised_as_it_is(self):
+        steps = self.steps(decide_within=0.2)
+        self.model.failures = 1
+
+        with self.assertRaises(self.model.error) as raised:
+            steps.run(self.loss, self.batch())
+
+        self.assertIn("258.00 MiB", str(raised.exception))
+        self.worker.wait_for("oom")
+
+    def test_other_errors_are_the_users_own_and_no_move(self):
+        steps = self.steps()
+
+        with self.assertRaises(ZeroDivisionError):
+            steps.run(lambda part: 1 / 0, self.batch())
+
+        self.assertEqual([], self.worker.heard("oom"))
+
+    def test_a_simplification_is_called_once(self):
+        calls = []
+        steps = self.steps(simplify=lambda: calls.append("simpler"))
+        self.model.failures = 1
+        self.direct_on_oom(directive(level="SIMPLIFY", micro=None))
+
+        steps.run(self.loss, self.batch())
+        self.worker.say(directive(2, level="SIMPLIFY", micro=None))
+        self.worker.wait_until(lambda: self.rank.mail.newest.sequence == 2)
+        steps.run(self.loss, self.batch())
+
+        self.assertEqual(["simpler"], calls)
+        self.assertEqual(2, steps.applied, "a directive nobody here asked for is followed after the step")
+
+    def test_the_last_level_stops_with_the_last_word_after_a_checkpoint(self):
+        saved = []
+        steps = self.steps(checkpoint=lambda: saved.append(self.rank.step))
+        self.model.failures = 1
+        self.direct_on_oom(directive(level="STOP", reason="rank 0 ran out: asked for 258 MiB"))
+
+        with self.assertRaisesRegex(OutOfMemoryStop, "rank 0 ran out: asked for 258 MiB"):
+            steps.run(self.loss, self.batch())
+
+        self.assertEqual([0], saved)
+
+    def test_a_restart_ends_the_process_with_its_own_code(self):
+        steps = self.steps()
+        self.model.failures = 1
+        self.direct_on_oom(directive(level="RESTART", restart=True))
+
+        with self.assertRaises(RestartForMemory) as raised:
+            steps.run(self.loss, self.batch())
+
+        self.assertEqual(83, raised.exception.code)
+
+    def test_a_process_that_starts_later_takes_up_what_its_job_was_told(self):
+        calls = []
+        steps = self.steps(simplify=lambda: calls.append("simpler"))
+        self.worker.say(directive(5, level="RESTART", restart=True, micro=2, done=["SIMPLIFY", "RESTART"],
+                                  resumed=True))
+        self.worker.wait_until(lambda: self.rank.mail.newest is not None)
+
+        steps.run(self.loss, self.batch())
+
+        self.assertEqual([2, 2, 2, 2], self.model.sizes)
+        self.assertEqual((["simpler"], 5), (calls, steps.applied))
+
+    def test_a_step_that_cannot_be_run_again_is_reported_so(self):
+        steps = self.steps()
+        self.direct_on_oom(directive(level="MICRO_BATCH", restart=True))
+
+        with self.assertRaises(RestartForMemory):
+            with steps.watched():
+                raise self.model.error(TEXT)
+
+        self.assertFalse(self.worker.wait_for("oom")["retry"])
+
+    def test_the_last_word_ends_such_a_step_as_well(self):
+        steps = self.steps()
+        self.direct_on_oom(directive(level="STOP"))
+
+        with self.assertRaises(OutOfMemoryStop):
+            with steps.watched():
+                raise self.model.error(TEXT)
+
+    def test_an_error_in_the_optimizer_is_not_run_again(self):
+        steps = self.steps(decide_within=0.2, before_step=self.fail)
+
+        with self.assertRaises(RuntimeError):
+            steps.run(self.loss, self.batch())
+
+        self.assertFalse(self.worker.wait_for("oom")["retry"])
+
+    def fail(self):
+        raise RuntimeError(TEXT)
+
+    def test_a_report_is_said_again_to_a_worker_that_was_started_anew(self):
+        steps = self.steps(decide_within=10)
+        self.model.failures = 1
+
+        def restart():
+            self.worker.wait_for("oom")
+            self.worker.stop()
+            self.worker.start()
+            self.worker.wait_for("oom", 2)
+            self.worker.say(directive())
+        thread = threading.Thread(target=restart, daemon=True)
+        thread.start()
+        self.addCleanup(thread.join, 10)
+
+        steps.run(self.loss, self.batch())
+
+        self.assertEqual(1, steps.applied)
+
+    def test_buffers_that_ddp_would_send_around_are_refused(self):
+        self.steps()
+        self.model.broadcast_buffers = True
+        handle = ullage_torch.attach(self.model, self.optimizer, self.rank)
+        self.addCleanup(handle.detach)
+
+        with self.assertRaisesRegex(ValueError, "broadcast_buffers=False"):
+            handle.steps()
+
+
+class Batches(unittest.TestCase):
+    def test_parts_have_the_batchs_shape(self):
+        with self.assertRaisesRegex(ValueError, "parts of one length"):
+            rows({"x": "abc", "y": "ab"})
+        self.assertEqual(2, rows({"x": "ab", "y": ("cd",)}))
+        self.assertEqual([(1, {"x": "a", "y": ("c",)}), (1, {"x": "b", "y": ("d",)})],
+                         list(cut({"x": "ab", "y": ("cd",)}, 1)))
+
+
+class Mail(unittest.TestCase):
+    def test_only_a_newer_directive_counts(self):
+        mail = Mailbox(lambda: None)
+        heard = []
+        mail.on_directive(lambda one: heard.append(one.sequence))
+        for sequence in (2, 2, 1, 3):
+            mail.received(directive(sequence))
+        self.assertEqual([2, 3], heard)
+        self.assertEqual(3, mail.wait(2, 0).sequence)
+        self.assertIsNone(mail.wait(3, 0))
+
+    def test_what_is_kept_is_said_again_after_each_welcome_until_dropped(self):
+        mail = Mailbox(lambda: None)
+        mail.keep({"type": "oom", "step": 1})
+        mail.keep({"type": "oom", "step": 2})
+        self.assertEqual(b'{"type":"oom","step":2}\n', mail.next_line())
+        self.assertEqual(b"", mail.next_line())
+        mail.welcomed()
+        self.assertEqual(b'{"type":"oom","step":2}\n', mail.next_line())
+        mail.drop("oom")
+        mail.welcomed()
+        self.assertEqual(b"", mail.next_line())
+
+
+class Interruption(unittest.TestCase):
+    def setUp(self):
+        self.ended = threading.Event()
+        self.watch = Interrupter(0.05, end=lambda reason: self.ended.set())
+
+    def test_a_rank_that_does_not_take_a_directive_up_in_its_step_is_ended(self):
+        with self.watch.inside(restartable=False):
+            self.watch.ordered(Directive.of(directive()))
+            self.assertTrue(self.ended.wait(5))
+
+    def test_one_that_enters_a_step_with_a_directive_has_the_same_time(self):
+        self.watch.ordered(Directive.of(directive()))
+        self.assertFalse(self.ended.wait(0.3), "outside of a step it may write a checkpoint for as long as it takes")
+        with self.watch.inside(restartable=False):
+            self.assertTrue(self.ended.wait(5))
+
+    def test_one_that_takes_it_up_is_not(self):
+        with self.watch.inside(restartable=False):
+            self.watch.ordered(Directive.of(directive()))
+            self.watch.applied(1)
+            self.assertFalse(self.ended.wait(0.3))
+
+    def test_one_that_leaves_its_step_is_not(self):
+        with self.watch.inside(restartable=False):
+            self.watch.ordered(Directive.of(directive()))
+        self.assertFalse(self.ended.wait(0.3))
+
+    def test_a_process_that_was_started_since_is_not(self):
+        with self.watch.inside(restartable=False):
+            self.watch.ordered(Directive.of(directive(resumed=True)))
+            self.assertFalse(self.ended.wait(0.3))

@@ -1,0 +1,345 @@
+"""A training step that survives running out of memory: all ranks of the job make one move, or none does.
+
+::
+
+    handle = ullage.torch.attach(model, optimizer)
+    steps = handle.steps(micro_batch=32)
+    for batch in loader:
+        loss = steps.run(lambda part: criterion(model(part["x"]), part["y"]), batch)
+
+``run`` is the whole step: it cuts the batch, runs forward and backward passes, and **agrees with all ranks that each
+of them got through, before anyone's gradients or parameters meet**. So no rank is ever inside a collective of the
+step while another one is out of memory, and no parameter has changed: the step can be run again, with what the job's
+one directive says. Gradients are averaged over the ranks, each sample weighs the same, whatever the cut.
+
+What is not covered, and what happens then: docs/oom.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from typing import Any, Callable, ContextManager, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+import torch
+import torch.distributed as dist
+
+from ullage.agreement import Agreement, GroupAgreement, LoneAgreement
+from ullage.batches import cut, rows
+from ullage.cleanup import State, drop_frames, give_back
+from ullage.client import Rank
+from ullage.errors import OutOfMemoryStop, RestartForMemory, StepFailed
+from ullage.interrupt import Interrupter
+from ullage.mailbox import Directive
+from ullage.oom import OutOfMemory, of_error
+from ullage.oomreport import can_set_allocator, report, set_allocator
+
+LOG = logging.getLogger("ullage")
+#: What a rank brings to the agreement: it got through, it ran out of memory, it failed otherwise.
+THROUGH, RAN_OUT, FAILED = 0, 1, 2
+_ROUNDS = 5
+
+
+class Steps:
+    """Runs training steps; made by ``Attachment.steps``. One thread's, the one that trains.
+
+    ``level`` callbacks are called at most once in a process, on every rank at the same step.
+    """
+
+    def __init__(self, rank: Rank, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer],
+                 options: "Options") -> None:
+        _refuse_synced_buffers(model)
+        self._rank = rank
+        self._model = model
+        self._optimizers = list(optimizers)
+        self._options = options
+        self._levels = options.levels()
+        self._micro_batch = options.micro_batch
+        self._applied = 0
+        self._called: List[str] = []
+        self._started = False
+        self._error: Optional[BaseException] = None
+        self._agreement: Agreement = _agreement()
+        self._interrupter = Interrupter(options.interrupt_after)
+        rank.mail.on_directive(self._interrupter.ordered)
+
+    @property
+    def micro_batch(self) -> Optional[int]:
+        """Most samples in a micro-batch now; None: the whole batch at once."""
+        return self._micro_batch
+
+    @property
+    def applied(self) -> int:
+        """The sequence of the newest directive this process follows; 0: none."""
+        return self._applied
+
+    def run(self, loss_of: Callable[[Any], torch.Tensor], batch: Any) -> torch.Tensor:
+        """One step on this rank's ``batch``, again with each directive until it gets through; returns its mean loss.
+
+        ``loss_of(part)`` returns the mean loss over the samples of a part of the batch, and does nothing that may not
+        be done twice. ``batch``: a tensor, or tensors of equal length in a tuple, list or mapping; parts are alike.
+
+        Raises OutOfMemoryStop when the job's last level is reached, RestartForMemory (a SystemExit of code 83) when
+        the processes are to be started again, StepFailed where another rank failed, and this rank's own error as it
+        is, where it failed or where no decision was to be had in time.
+        """
+        with self._interrupter.inside(restartable=False):
+            self._resume()
+            return self._run(loss_of, batch)
+
+    def _run(self, loss_of: Callable[[Any], torch.Tensor], batch: Any) -> torch.Tensor:
+        state = State.of(self._model)
+        while True:
+            base = self._used()
+            code, loss = self._attempt(loss_of, batch, base)
+            worst, newest = self._agree(code)
+            if worst == THROUGH and loss is not None:
+                break
+            if worst == FAILED:
+                raise self._own_error(StepFailed("another rank failed in this step"))
+            self._drop_gradients()
+            self._follow(self._applied + 1)
+            state.restore(self._model)
+        self._error = None
+        self._finish()
+        if newest > self._applied:
+            self._follow(newest)
+        return loss
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """For a step that cannot be run again, because collectives are part of it (FSDP, tensor parallel, DDP's own).
+
+        An out-of-memory error in it is reported, the job's directive is waited for, and the processes of all ranks
+        end with code 83, to be started again by the launcher: those inside a collective by the client's own thread.
+        The restarted ones take the directive up. Without a directive in time the error is raised as it is.
+        """
+        with self._interrupter.inside(restartable=True):
+            self._take_up()
+            try:
+                yield
+            except Exception as error:
+                self._raise_after_report(error)
+                raise
+        newest = self._rank.mail.newest
+        if newest is not None and newest.sequence > self._applied and not newest.resumed:
+            self._leave(newest, None)
+
+    # ---- one attempt --------------------------------------------------------------------------------------------
+
+    def _attempt(self, loss_of: Callable[[Any], torch.Tensor], batch: Any,
+                 base: Optional[int]) -> Tuple[int, Optional[torch.Tensor]]:
+        self._drop_gradients()
+        try:
+            return THROUGH, self._accumulate(loss_of, batch)
+        except Exception as error:
+            found = of_error(error)
+            if found is None:
+                self._error = error
+                return FAILED, None
+            self._report(found, batch, base, retry=True)
+            self._error = drop_frames(error)
+            return RAN_OUT, None
+
+    def _accumulate(self, loss_of: Callable[[Any], torch.Tensor], batch: Any) -> torch.Tensor:
+        count = rows(batch)
+        total: Optional[torch.Tensor] = None
+        for size, part in cut(batch, self._micro_batch or count):
+            with self._alone():
+                weighted = loss_of(part) * (size / count)
+                weighted.backward()
+            total = weighted.detach() if total is None else total + weighted.detach()
+        if total is None:
+            raise ValueError("the batch is empty")
+        return total
+
+    def _alone(self) -> ContextManager[Any]:
+        """Without DDP's own averaging: it would be a collective inside the step."""
+        no_sync = getattr(self._model, "no_sync", None)
+        return contextlib.nullcontext() if no_sync is None else no_sync()
+
+    def _finish(self) -> None:
+        """Averages the gradients and steps. From here on parameters change: what fails here cannot be run again."""
+        try:
+            self._agreement.average(self._parameters())
+            if self._options.before_step is not None:
+                self._options.before_step()
+            for optimizer in self._optimizers:
+                optimizer.step()
+        except Exception as error:
+            self._raise_after_report(error)
+            raise
+
+    def _raise_after_report(self, error: Exception) -> None:
+        """Reports an error that no retry can follow; raises RestartForMemory once the job's directive says so."""
+        found = of_error(error)
+        if found is not None:
+            self._report(found, None, None, retry=False)
+        elif not isinstance(error, RuntimeError):
+            return
+        # A collective that broke because a peer ended may be the peer's out-of-memory error.
+        patience = self._options.decide_within if found is not None else 1.0
+        directive = self._rank.mail.wait(self._applied, patience)
+        if directive is not None and (directive.restart or directive.level == "STOP"):
+            self._leave(directive, error)
+
+    def _leave(self, directive: Directive, error: Optional[Exception]) -> None:
+        """Raises what ends this process; its parameters may not be those of the other ranks, so nothing is saved."""
+        self._interrupter.applied(directive.sequence)
+        if directive.level == "STOP":
+            raise OutOfMemoryStop(directive.reason) from error
+        raise RestartForMemory(directive.reason) from error
+
+    # ---- directives ---------------------------------------------------------------------------------------------
+
+    def _resume(self) -> None:
+        """Once: all ranks take up the directive their job was given before they were started, if any knows it yet."""
+        if not self._started:
+            self._started = True
+            self._take_up()
+
+    def _take_up(self) -> None:
+        """Follows what any rank was told and not all have done: a collective call."""
+        newest = self._rank.mail.newest
+        if newest is not None and newest.sequence > self._applied and newest.restart and not newest.resumed:
+            self._leave(newest, None)
+        wanted = self._agreement.highest([0 if newest is None else newest.sequence])[0]
+        if wanted > self._applied:
+            self._follow(wanted)
+
+    def _follow(self, sequence: int) -> None:
+        """Waits for a directive of at least ``sequence``, sees to it that all ranks have the same one, applies it."""
+        for _ in range(_ROUNDS):
+            directive = self._rank.mail.wait(sequence - 1, self._options.decide_within)
+            held = 0 if directive is None else directive.sequence
+            is_new = int(directive is not None and not directive.resumed)
+            missing, most, least, any_new = self._agreement.highest([int(directive is None), held, -held, is_new])
+            if missing or directive is None:
+                raise self._own_error(StepFailed(
+                    f"no decision of the coordinator within {self._options.decide_within:g} s"))
+            if most == -least:
+                self._apply(directive, resumed=not any_new)
+                return
+            sequence = most
+        raise StepFailed("the ranks did not come to hold the same directive")
+
+    def _apply(self, directive: Directive, resumed: bool) -> None:
+        self._rank.mail.drop("oom")
+        self._applied = directive.sequence
+        self._interrupter.applied(directive.sequence)
+        LOG.warning("ullage: %s %d: %s", "resumed at directive" if resumed else "directive", directive.sequence,
+                    directive.reason)
+        failure: Optional[Exception] = None
+        try:
+            self._do(directive, resumed)
+        except Exception as error:
+            failure = error
+        self._drop_gradients()
+        give_back()
+        self._rank.mail.keep({"type": "directive-applied", "sequence": directive.sequence, "usedBytes": self._used(),
+                              "directive": directive.line})
+        if self._agreement.highest([int(failure is not None)])[0]:
+            raise failure or StepFailed(f"another rank could not apply: {directive.reason}")
+        if not resumed and (directive.restart or directive.level == "STOP"):
+            self._end(directive)
+
+    def _do(self, directive: Directive, resumed: bool) -> None:
+        if directive.micro_batch is not None:
+            now = self._micro_batch
+            self._micro_batch = directive.micro_batch if now is None else min(now, directive.micro_batch)
+        for level in directive.done if resumed else (directive.level,):
+            self._call(level)
+        self._rank.safe_point()
+
+    def _call(self, level: str) -> None:
+        action = self._levels.get(level)
+        if action is not None and level not in self._called:
+            self._called.append(level)
+            action()
+
+    def _end(self, directive: Directive) -> None:
+        if self._options.checkpoint is not None:
+            self._options.checkpoint()
+        if directive.level == "STOP":
+            raise OutOfMemoryStop(directive.reason)
+        raise RestartForMemory(directive.reason)
+
+    # ---- small parts --------------------------------------------------------------------------------------------
+
+    def _agree(self, code: int) -> Tuple[int, int]:
+        """The worst of what the ranks come with, and the newest directive any of them holds."""
+        newest = self._rank.mail.newest
+        try:
+            worst, sequence = self._agreement.highest([code, 0 if newest is None else newest.sequence])
+        except RuntimeError as error:
+            self._raise_after_report(error)
+            raise self._own_error(StepFailed(f"the ranks could not agree: {error}")) from error
+        return worst, sequence
+
+    def _report(self, found: OutOfMemory, batch: Any, base: Optional[int], retry: bool) -> None:
+        count = None if batch is None else rows(batch)
+        levels = [level for level in self._levels if level not in self._called]
+        self._rank.mail.keep(report(
+            self._rank, found, sequence=self._applied, base=base, used=self._used(),
+            means={"microBatch": _most(self._micro_batch, count), "batch": count, "levels": levels, "retry": retry}))
+
+    def _own_error(self, other: Exception) -> BaseException:
+        error, self._error = self._error, None
+        return other if error is None else error
+
+    def _drop_gradients(self) -> None:
+        for optimizer in self._optimizers:
+            optimizer.zero_grad(set_to_none=True)
+
+    def _parameters(self) -> List[torch.nn.Parameter]:
+        return [parameter for parameter in self._model.parameters() if parameter.requires_grad]
+
+    def _used(self) -> Optional[int]:
+        """What torch has handed out now, or what the rank's source of usage says; None when neither knows."""
+        usage = self._rank.read_usage()
+        return None if usage is None else usage.allocated_bytes
+
+
+class Options:
+    """What ``Attachment.steps`` takes; see there."""
+
+    def __init__(self, micro_batch: Optional[int] = None, simplify: Optional[Callable[[], None]] = None,
+                 cpu: Optional[Callable[[], None]] = None, checkpoint: Optional[Callable[[], None]] = None,
+                 before_step: Optional[Callable[[], None]] = None, decide_within: float = 30.0,
+                 interrupt_after: float = 60.0) -> None:
+        if micro_batch is not None and micro_batch < 1:
+            raise ValueError(f"micro_batch must be 1 or more: {micro_batch}")
+        self.micro_batch = micro_batch
+        self.simplify = simplify
+        self.cpu = cpu
+        self.checkpoint = checkpoint
+        self.before_step = before_step
+        self.decide_within = decide_within
+        self.interrupt_after = interrupt_after
+
+    def levels(self) -> Dict[str, Callable[[], None]]:
+        """What may be ordered beside the micro-batch, by the protocol's names."""
+        known: Mapping[str, Optional[Callable[[], None]]] = {
+            "ALLOCATOR": set_allocator if can_set_allocator() else None, "SIMPLIFY": self.simplify, "CPU": self.cpu}
+        return {level: action for level, action in known.items() if action is not None}
+
+
+def _agreement() -> Agreement:
+    if dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1:
+        return GroupAgreement()
+    return LoneAgreement()
+
+
+def _most(micro_batch: Optional[int], count: Optional[int]) -> Optional[int]:
+    sizes = [size for size in (micro_batch, count) if size is not None]
+    return min(sizes) if sizes else None
+
+
+def _refuse_synced_buffers(model: torch.nn.Module) -> None:
+    """DDP sends buffers around in the forward pass; a rank that ran out would leave the others in there."""
+    if getattr(model, "broadcast_buffers", False) and any(True for _ in model.buffers()):
+        raise ValueError("this DistributedDataParallel sends its buffers around in each forward pass, so a rank that"
+                         " runs out of memory leaves the others waiting; make it with broadcast_buffers=False")
+
+
+__all__ = ["Options", "Steps"]
