@@ -30,6 +30,7 @@ final class ArchitectureTest {
         "dev.ullage.coordinator.view..",
         "dev.ullage.coordinator.planning..",
         "dev.ullage.coordinator.rollout..",
+        "dev.ullage.coordinator.simulation..",
         "dev.ullage.coordinator.leadership.."
     };
 
