@@ -31,7 +31,8 @@ final class AllocationChart {
         AllocationChart chart = new AllocationChart();
         int height = PANEL * workloads.size();
         chart.line(
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">",
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\""
+                        + " font-size=\"12\">",
                 WIDTH, height);
         chart.line("<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>", WIDTH, height);
         for (int i = 0; i < workloads.size(); i++) {

@@ -2,7 +2,6 @@ package dev.ullage.cli.simulate;
 
 import dev.ullage.cli.simulate.CsvTable.Row;
 import dev.ullage.common.model.MemoryBytes;
-import dev.ullage.common.model.Priority;
 import dev.ullage.coordinator.planning.balance.DeviceRoom;
 import dev.ullage.coordinator.planning.balance.NodeRoom;
 import dev.ullage.coordinator.planning.balance.PlacementRequest;
@@ -12,7 +11,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -34,9 +32,7 @@ final class TraceFiles {
     private static final long WHOLE_DEVICE = 1000;
     private static final long MAX_SECONDS = 10_000_000_000L;
 
-    /** What a class of service of the trace matters: services that answer somebody before what may wait. */
-    private static final Map<String, Priority> PRIORITIES =
-            Map.of("LS", Priority.HIGH, "Guaranteed", Priority.HIGH, "Burstable", Priority.MEDIUM, "BE", Priority.LOW);
+    private static final Set<String> CLASSES = new TreeSet<>(List.of("LS", "Guaranteed", "Burstable", "BE"));
 
     private final Problems problems = new Problems();
     private final Set<String> models = new LinkedHashSet<>();
@@ -117,15 +113,14 @@ final class TraceFiles {
     }
 
     private List<TraceJob> jobs(Path file) {
+        int before = problems.count();
         CsvTable table = CsvTable.read(file, JOB, JOB_MORE, problems);
         List<TraceJob> jobs = new ArrayList<>();
         Set<String> names = new LinkedHashSet<>();
-        int before = problems.count();
         for (Row row : table.rows()) {
             unique(row, "name", names);
-            request(row)
-                    .ifPresent(request ->
-                            jobs.add(new TraceJob(row.text("name"), request, priority(table, row), stay(table, row))));
+            checkTheRest(table, row);
+            request(row).ifPresent(request -> jobs.add(new TraceJob(row.text("name"), request)));
         }
         if (jobs.stream().noneMatch(job -> job.request().devices() > 0) && problems.count() == before) {
             problems.add(file + ": has no job that asks for a device");
@@ -165,35 +160,21 @@ final class TraceFiles {
         return named;
     }
 
-    private static Priority priority(CsvTable table, Row row) {
-        if (!table.has("qos")) {
-            return Priority.MEDIUM;
+    /** The columns that the arrivals do not need must be sound as well: a trace that is wrong there is wrong. */
+    private static void checkTheRest(CsvTable table, Row row) {
+        if (table.has("qos") && !CLASSES.contains(row.text("qos"))) {
+            row.bad("qos", "must be one of " + CLASSES);
         }
-        Priority known = PRIORITIES.get(row.text("qos"));
-        if (known == null) {
-            row.bad("qos", "must be LS, Guaranteed, Burstable or BE");
+        if (table.has("scheduled_time") && !row.text("scheduled_time").isEmpty()) {
+            row.number("scheduled_time", 0, MAX_SECONDS);
         }
-        return known == null ? Priority.MEDIUM : known;
-    }
-
-    /** It ran from when it was scheduled, or, when it never was, it would have for as long as it was there. */
-    private static Optional<TraceJob.Stay> stay(CsvTable table, Row row) {
-        if (!table.has("creation_time") || !table.has("deletion_time")) {
-            return Optional.empty();
-        }
-        Optional<Long> created = row.number("creation_time", 0, MAX_SECONDS);
-        Optional<Long> deleted = row.number("deletion_time", 0, MAX_SECONDS);
-        Optional<Long> started =
-                row.text("scheduled_time").isEmpty() ? created : row.number("scheduled_time", 0, MAX_SECONDS);
-        if (created.isEmpty() || deleted.isEmpty() || started.isEmpty()) {
-            return Optional.empty();
-        }
-        if (deleted.orElseThrow() < created.orElseThrow()) {
+        Optional<Long> created =
+                table.has("creation_time") ? row.number("creation_time", 0, MAX_SECONDS) : Optional.empty();
+        Optional<Long> deleted =
+                table.has("deletion_time") ? row.number("deletion_time", 0, MAX_SECONDS) : Optional.empty();
+        if (created.isPresent() && deleted.isPresent() && deleted.orElseThrow() < created.orElseThrow()) {
             row.bad("deletion_time", "must not be before creation_time, which is " + created.orElseThrow());
-            return Optional.empty();
         }
-        long ran = Math.max(0, deleted.orElseThrow() - started.orElseThrow());
-        return Optional.of(new TraceJob.Stay(created.orElseThrow(), ran));
     }
 
     private static void unique(Row row, String column, Set<String> names) {

@@ -23,7 +23,10 @@ final class FillForecast {
 
     private final PlacementBoard board;
     private final int[][][] sequences;
-    private final int[] smallest;
+    /** By model: what the least demanding request for devices asks for on one of them, and of the processor. */
+    private final int[] leastGrains;
+
+    private final int[] leastCpu;
     private final NodeState scratch = new NodeState();
 
     FillForecast(PlacementBoard board, RequestMix mix) {
@@ -31,9 +34,11 @@ final class FillForecast {
         List<RequestType[]> drawn = draw(board, mix);
         int models = board.models().size();
         sequences = new int[models][SEQUENCES][];
-        smallest = new int[models];
+        leastGrains = new int[models];
+        leastCpu = new int[models];
         for (int model = 0; model < models; model++) {
-            smallest[model] = Integer.MAX_VALUE;
+            leastGrains[model] = Integer.MAX_VALUE;
+            leastCpu[model] = Integer.MAX_VALUE;
             for (int s = 0; s < SEQUENCES; s++) {
                 sequences[model][s] = flat(drawn.get(s), model);
             }
@@ -72,7 +77,10 @@ final class FillForecast {
                 steps[at++] = type.cpuMilli();
                 steps[at++] = type.devices();
                 steps[at++] = type.grains();
-                smallest[model] = type.devices() == 0 ? smallest[model] : Math.min(smallest[model], type.grains());
+            }
+            if (type.isAllowedOn(model) && type.devices() > 0) {
+                leastGrains[model] = Math.min(leastGrains[model], type.grains());
+                leastCpu[model] = Math.min(leastCpu[model], type.cpuMilli());
             }
         }
         return Arrays.copyOf(steps, at);
@@ -83,15 +91,14 @@ final class FillForecast {
         long idle = 0;
         for (int[] steps : sequences[state.model]) {
             scratch.load(state);
-            idle += idleAfter(steps, smallest[state.model]);
+            idle += idleAfter(steps);
         }
         return (double) idle / SEQUENCES * board.milliPerGrain(state.model);
     }
 
-    private long idleAfter(int[] steps, int smallestGrains) {
+    private long idleAfter(int[] steps) {
         NodeState node = scratch;
-        int last = node.count - 1;
-        for (int i = 0; i < steps.length && last >= 0 && node.left[last] >= smallestGrains; i += 3) {
+        for (int i = 0; i < steps.length && isOpen(node); i += 3) {
             int cpu = steps[i];
             int devices = steps[i + 1];
             if (cpu <= node.cpu && (devices == 0 || node.takeSorted(devices, steps[i + 2]))) {
@@ -99,5 +106,12 @@ final class FillForecast {
             }
         }
         return node.total();
+    }
+
+    /** Whether any request for devices could still come: when not, nothing more changes what is idle. */
+    private boolean isOpen(NodeState node) {
+        return node.count > 0
+                && node.left[node.count - 1] >= leastGrains[node.model]
+                && node.cpu >= leastCpu[node.model];
     }
 }

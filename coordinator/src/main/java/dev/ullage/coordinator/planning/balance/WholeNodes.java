@@ -15,8 +15,9 @@ import java.util.TreeSet;
  *   <li>for each type of request for several devices, of the nodes that can host it as many as will be asked for out of
  *       the free room, if such requests, or harder ones, keep coming as they have: {@code 0.7 x (their part of the
  *       demand) x (free room) / (room that one takes)};
- *   <li>of each kind of node with several devices a tenth, as long as most of the room is free: for what has not come
- *       yet.
+ *   <li>of each kind of node with several devices, for what has not come yet, {@code 4 x sqrt(nodes of the kind) x (free
+ *       room) / (free room when the mix was last taken)}: few large requests use a rare kind up, and how many will come
+ *       scatters by the square root.
  * </ul>
  *
  * <p>Kept softly: another request gets such a node when there is no other.
@@ -25,7 +26,7 @@ final class WholeNodes {
     /** Above 1 the last small jobs find nothing, below 0.5 the large ones: docs/placement.md. */
     private static final double MARGIN = 0.7;
 
-    private static final double UNSEEN = 0.1;
+    private static final double UNSEEN = 4;
 
     /** Groups are bits of a long; of the types of requests the most demanded come first. */
     private static final int MAX_TYPES = 30;
@@ -89,8 +90,8 @@ final class WholeNodes {
         }
         double free = board.freeGrains();
         kinds.forEach((kind, count) -> {
-            if (groups.size() < MAX_GROUPS && kind.share() > 0) {
-                groups.add(new Group(board.typeOf(kind), UNSEEN * count / free));
+            if (groups.size() < MAX_GROUPS && kind.share() > 0 && free > 0) {
+                groups.add(new Group(board.typeOf(kind), UNSEEN * Math.sqrt(count) / free));
             }
         });
     }

@@ -145,6 +145,23 @@ class PlacementPoliciesTest {
                 .hasValue("its free memory is not known");
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void memoryIsPlacedAsSharesAre(PolicyKind kind) {
+        PlacementRequest third =
+                PlacementRequest.ofDevices(1, MemoryBytes.ofGibibytes(30).value());
+        PlacementBoard board = PlacementBoard.of(
+                ShareUnit.BYTES,
+                List.of(
+                        new NodeRoom("a", "H100", 0, MemoryBytes.ZERO, List.of(slice("a/0", 80))),
+                        new NodeRoom("b", "A100", 0, MemoryBytes.ZERO, List.of(slice("b/0", 40)))));
+        PlacementPolicy policy = kind.create(RequestMix.of(List.of(third)), 1);
+
+        assertThat(placeAll(board, policy, third, 5)).hasSize(3);
+        assertThat(board.roomOn(0, 0)).isEqualTo(MemoryBytes.ofGibibytes(20).value());
+        assertThat(board.roomOn(1, 0)).isEqualTo(MemoryBytes.ofGibibytes(10).value());
+    }
+
     @Test
     void memoryIsRoundedAgainstTheRequest() {
         DeviceRoom device = new DeviceRoom(
