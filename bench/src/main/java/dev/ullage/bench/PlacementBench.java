@@ -46,7 +46,7 @@ public class PlacementBench {
     private static final int REQUESTS = 1 << 14;
 
     @Param({"FILL", "FGD", "BEST_FIT", "PACK", "SPREAD", "RANDOM"})
-    private PolicyKind policy;
+    private PolicyKind policy = PolicyKind.FILL;
 
     @Param({"1", "10"})
     private int scale;

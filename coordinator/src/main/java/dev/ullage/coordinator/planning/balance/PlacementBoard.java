@@ -111,7 +111,11 @@ public final class PlacementBoard {
 
     /** Takes the room that was chosen. */
     public void take(PlacementRequest request, Placed placed) {
-        if (!hosts(placed.node(), typeOf(request))) {
+        RequestType type = typeOf(request);
+        boolean hasRoom = hosts(placed.node(), type)
+                && placed.devices().size() == type.devices()
+                && placed.devices().stream().allMatch(device -> grainsOn(placed.node(), device) >= type.grains());
+        if (!hasRoom) {
             throw new IllegalStateException("no room on " + placed.nodeName() + " for " + request);
         }
         change(request, placed, 1);

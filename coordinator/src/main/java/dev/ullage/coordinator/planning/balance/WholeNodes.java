@@ -15,9 +15,9 @@ import java.util.TreeSet;
  *   <li>for each type of request for several devices, of the nodes that can host it as many as will be asked for out of
  *       the free room, if such requests, or harder ones, keep coming as they have: {@code 0.7 x (their part of the
  *       demand) x (free room) / (room that one takes)};
- *   <li>of each kind of node with several devices, for what has not come yet, {@code 4 x sqrt(nodes of the kind) x (free
- *       room) / (free room when the mix was last taken)}: few large requests use a rare kind up, and how many will come
- *       scatters by the square root.
+ *   <li>of each kind of node with several devices, for what has not come yet, {@code 4 x sqrt(nodes of the kind) x
+ *       (free room) / (free room when the mix was last taken)}: few large requests use a rare kind up, and how many
+ *       will come scatters by the square root.
  * </ul>
  *
  * <p>Kept softly: another request gets such a node when there is no other.
