@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What one placement costs, by JMH: each policy on the kinds of nodes of a public trace (1,213 nodes with 6,212 devices),
+# What one placement costs, by JMH: each policy on the kinds of nodes of a public trace (1,213 nodes, 6,212 devices),
 # nine tenths full, and on ten times as many.
 # Arguments go to JMH: -p policy=FILL, -p scale=1, -rf json, ...
 set -euo pipefail
