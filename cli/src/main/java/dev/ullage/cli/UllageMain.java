@@ -8,6 +8,7 @@ import dev.ullage.cli.node.CoordinatorCommand;
 import dev.ullage.cli.node.UpCommand;
 import dev.ullage.cli.node.WorkerCommand;
 import dev.ullage.cli.run.RunCommand;
+import dev.ullage.cli.simulate.SimulateCommand;
 import dev.ullage.config.SettingsException;
 import java.io.PrintWriter;
 import org.jspecify.annotations.Nullable;
@@ -70,6 +71,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new ExplainCommand(environment))
                 .addSubcommand(new EventsCommand(environment))
                 .addSubcommand(new PlanCommand(environment))
+                .addSubcommand(new SimulateCommand(environment))
                 .addSubcommand(new CommandLine(new SetCommand())
                         .addSubcommand(new SetReserveCommand(environment))
                         .addSubcommand(new SetShareCommand(environment)))

@@ -31,6 +31,7 @@ final class ArchitectureTest {
         "dev.ullage.coordinator.planning..",
         "dev.ullage.coordinator.oom..",
         "dev.ullage.coordinator.rollout..",
+        "dev.ullage.coordinator.simulation..",
         "dev.ullage.coordinator.leadership..",
         "dev.ullage.worker.watch..",
         "dev.ullage.coordinator.events.."

@@ -1,0 +1,47 @@
+package dev.ullage.cli.simulate;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What is wrong in the files of a trace: all of it, so that one look is enough, and no more than fits a screen. */
+final class Problems {
+    private static final int MAX_SHOWN = 20;
+
+    private final List<String> shown = new ArrayList<>();
+    private int count;
+
+    /**
+     * @param line in the file, from 1
+     * @param column its heading
+     * @param value as it stands there
+     */
+    void add(Path file, long line, String column, String value, String rule) {
+        add("%s:%d: %s \"%s\": %s".formatted(file, line, column, value, rule));
+    }
+
+    void add(String problem) {
+        count++;
+        if (shown.size() < MAX_SHOWN) {
+            shown.add(problem);
+        }
+    }
+
+    int count() {
+        return count;
+    }
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    String text() {
+        StringBuilder text =
+                new StringBuilder("the trace cannot be used: %d problem%s".formatted(count, count == 1 ? "" : "s"));
+        shown.forEach(problem -> text.append("\n  ").append(problem));
+        if (count > shown.size()) {
+            text.append("\n  and %d more".formatted(count - shown.size()));
+        }
+        return text.toString();
+    }
+}
