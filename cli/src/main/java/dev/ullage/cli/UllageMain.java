@@ -67,7 +67,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new StatusCommand(environment))
                 .addSubcommand(new ExplainCommand(environment))
                 .addSubcommand(new PlanCommand(environment))
-                .addSubcommand(new EstimateCommand(environment))
+                .addSubcommand(EstimateCommand.commandLine(environment))
                 .addSubcommand(new CommandLine(new SetCommand())
                         .addSubcommand(new SetReserveCommand(environment))
                         .addSubcommand(new SetShareCommand(environment)))

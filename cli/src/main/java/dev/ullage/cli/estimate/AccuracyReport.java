@@ -59,7 +59,15 @@ final class AccuracyReport {
     String text(boolean withRows) {
         StringBuilder text = new StringBuilder();
         text.append(String.format(
-                Locale.ROOT, "%-58s %5s %8s %8s %8s %8s %8s%n", "SOURCE", "ROWS", "MEDIAN", "P90", "UNDER", "ABOVE", "WIDEST"));
+                Locale.ROOT,
+                "%-58s %5s %8s %8s %8s %8s %8s%n",
+                "SOURCE",
+                "ROWS",
+                "MEDIAN",
+                "P90",
+                "UNDER",
+                "ABOVE",
+                "WIDEST"));
         lines().forEach((name, accuracy) -> text.append(String.format(
                 Locale.ROOT,
                 "%-58s %5d %7.2f%% %7.2f%% %7.2f%% %7.2f%% %7.2f%%%n",

@@ -99,8 +99,8 @@ final class MeasurementFiles {
 
     private void addSettings(JsonNode test) {
         Map<String, String> settings = new TreeMap<>();
-        test.properties().forEach(
-                        entry -> settings.put(entry.getKey(), entry.getValue().asText()));
+        test.properties()
+                .forEach(entry -> settings.put(entry.getKey(), entry.getValue().asText()));
         megatronSettings.putIfAbsent(settings.getOrDefault("test_case", ""), settings);
     }
 

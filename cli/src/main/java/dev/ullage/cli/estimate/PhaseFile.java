@@ -43,8 +43,7 @@ final class PhaseFile {
     private static void add(
             String id, JsonNode phases, String phase, RankEstimate rank, PhasePoint point, Samples samples) {
         JsonNode measured = phases.path(phase);
-        double peak =
-                rank.at(point).value();
+        double peak = rank.at(point).value();
         use(id + " " + phase + " peak", measured.path("phase_peak_gib"), peak, rank, samples);
         use(id + " " + phase + " end", measured.path("allocated_gib"), atTheEnd(rank, point), rank, samples);
     }

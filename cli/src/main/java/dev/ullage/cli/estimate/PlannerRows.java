@@ -99,7 +99,7 @@ final class PlannerRows {
                     ? stage.firstPeak().value()
                     : stage.peak().value();
             point = Math.max(point, peak);
-            upper = Math.max(upper, (double) stage.upper().value());
+            upper = Math.max(upper, peak * stage.upper().value() / stage.peak().value());
         }
         boolean stated = row.containsKey("seq") && row.containsKey("micro_batch") && row.containsKey("checkpointing");
         double measured = gibibytes * MemoryBytes.GIBIBYTE;

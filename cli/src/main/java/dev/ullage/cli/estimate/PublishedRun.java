@@ -86,6 +86,10 @@ final class PublishedRun {
         put("sp", !"1".equals(row.getOrDefault("tp", "1")));
         put("architecture", row.getOrDefault("gpu", "").contains("H") ? "sm90" : "sm80");
         put("dtype", "bf16");
+        String lower = notes.toLowerCase(Locale.ROOT);
+        if (lower.contains("cpu offload") && !lower.contains("without cpu offload")) {
+            put("offload", "3".equals(row.get("zero_stage")) ? "all" : "optimizer");
+        }
     }
 
     private void torchtitan() {
@@ -123,6 +127,8 @@ final class PublishedRun {
         put("dtype", "bf16-true");
         put("attention", "flash");
         put("compile", true);
+        // Its recipes checkpoint unless told otherwise.
+        fields.putIfAbsent("recompute", "full");
         put("optimizer", "paged-adam-8bit");
         put("optimizer-in-backward", notes.contains("optimizer-in-backward"));
         adapter(USUAL_ADAPTER_RANK, notes.contains("full") ? "q,v" : "q,v,o,mlp");
@@ -143,13 +149,19 @@ final class PublishedRun {
     /** Hugging Face's trainer, with DeepSpeed where there is more than one device. */
     private void deepSpeed() {
         put("framework", "deepspeed");
-        put("measure", row.getOrDefault("source_path", "").startsWith("method_comparison") ? "reserved" : "device");
+        boolean compared = row.getOrDefault("source_path", "").startsWith("method_comparison");
+        put("measure", compared ? "reserved" : "device");
+        if (compared && !row.getOrDefault("optimizer", "").contains("LoRA")) {
+            // PEFT's comparison loads the model in bf16 and trains it as it is.
+            put("dtype", "bf16-true");
+        }
         put("attention", "flash");
         boolean qwen = repository.endsWith("/qwen");
-        adapter(qwen ? QWEN_ADAPTER_RANK : USUAL_ADAPTER_RANK, qwen ? "qkv,o,mlp" : "q,v");
-        if (notes.contains("with CPU offload")) {
-            put("offload", "all");
+        if (repository.endsWith("/ms-swift")) {
+            // Its gradient_checkpointing is on unless switched off.
+            fields.putIfAbsent("recompute", "full");
         }
+        adapter(qwen ? QWEN_ADAPTER_RANK : USUAL_ADAPTER_RANK, qwen ? "qkv,o,mlp" : "q,v");
     }
 
     private void adapter(int usualRank, String targets) {

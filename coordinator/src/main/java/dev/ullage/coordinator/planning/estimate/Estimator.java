@@ -11,14 +11,14 @@ import java.util.Map;
 /** From a setup to bytes per stage, with an interval. */
 public final class Estimator {
     /** Room above the point for what state, and for what all else, has been seen to exceed the formulas by. */
-    private static final double STATE_ROOM = 1.08;
+    private static final double STATE_ROOM = 1.1;
 
     private static final double WORKING_ROOM = 1.3;
 
     /** A complete configuration's upper end is never further above the point than this. */
     private static final double MOST_ROOM = 1.15;
 
-    private static final double LEAST_ROOM = 1.1;
+    private static final double LEAST_ROOM = 1.13;
     private static final double BELOW = 0.9;
 
     private Estimator() {}
@@ -32,11 +32,11 @@ public final class Estimator {
         Setup likely = reading.likely();
         for (int stage = 0; stage < likely.layout().pipeline(); stage++) {
             Terms terms = terms(likely, stage);
-            double lower = BELOW * terms.steady();
+            double lower = BELOW * terms.peak();
             double upper = upper(terms);
             for (Setup alternative : reading.alternatives()) {
                 Terms other = terms(alternative, stage);
-                lower = Math.min(lower, BELOW * other.steady());
+                lower = Math.min(lower, BELOW * other.peak());
                 upper = Math.max(upper, upper(other));
             }
             stages.add(rank(likely, stage, terms, lower, upper));
@@ -50,7 +50,7 @@ public final class Estimator {
     }
 
     private static double upper(Terms terms) {
-        double peak = Math.max(terms.steady(), terms.firstIteration());
+        double peak = terms.peak();
         double state = Math.min(peak, terms.state());
         double wide = STATE_ROOM * state + WORKING_ROOM * (peak - state);
         return Math.min(MOST_ROOM * peak, Math.max(LEAST_ROOM * peak, wide));
@@ -58,28 +58,27 @@ public final class Estimator {
 
     private static RankEstimate rank(Setup setup, int stage, Terms terms, double lower, double upper) {
         Layout layout = setup.layout();
-        EnumMap<PhasePoint, MemoryBytes> phases = new EnumMap<>(PhasePoint.class);
-        phases.put(PhasePoint.INIT, bytes(terms.init()));
-        phases.put(PhasePoint.FORWARD, bytes(terms.forward()));
-        phases.put(PhasePoint.BACKWARD, bytes(terms.backward()));
-        phases.put(PhasePoint.OPTIMIZER, bytes(terms.step()));
-        phases.put(PhasePoint.STEADY, bytes(terms.steady()));
-        EnumMap<Part, MemoryBytes> parts = new EnumMap<>(Part.class);
-        for (Part part : Part.values()) {
-            parts.put(part, bytes(terms.get(part)));
+        EnumMap<PhasePoint, Map<Part, MemoryBytes>> phases = new EnumMap<>(PhasePoint.class);
+        for (PhasePoint point : PhasePoint.values()) {
+            phases.put(point, bytes(terms.at(point)));
         }
         double host = ModelState.hostBytes(setup, StageParameters.of(setup, stage));
-        Map<PhasePoint, MemoryBytes> firstIteration = Collections.unmodifiableMap(phases);
         return new RankEstimate(
                 stage,
                 layout.worldSize() / layout.pipeline(),
-                firstIteration,
-                Collections.unmodifiableMap(parts),
-                bytes(Math.max(terms.steady(), terms.firstIteration())),
+                Collections.unmodifiableMap(phases),
+                bytes(terms.bytes()),
+                bytes(terms.peak()),
                 bytes(lower),
                 bytes(upper),
                 bytes(host),
-                layout.layersOf(stage));
+                List.copyOf(layout.layersOf(stage)));
+    }
+
+    private static Map<Part, MemoryBytes> bytes(Map<Part, Double> amounts) {
+        EnumMap<Part, MemoryBytes> whole = new EnumMap<>(Part.class);
+        amounts.forEach((part, amount) -> whole.put(part, bytes(amount)));
+        return Collections.unmodifiableMap(whole);
     }
 
     private static MemoryBytes bytes(double amount) {

@@ -29,6 +29,11 @@ final class Fields {
         problems.add(new Problem(field, values.getOrDefault(field, ""), rule));
     }
 
+    /** None of these is already known to be wrong or missing, so that a rule between them says something. */
+    boolean areUsable(String... fields) {
+        return problems.stream().noneMatch(problem -> List.of(fields).contains(problem.field()));
+    }
+
     Optional<String> text(String field) {
         return Optional.ofNullable(values.get(field)).map(String::strip).filter(text -> !text.isEmpty());
     }

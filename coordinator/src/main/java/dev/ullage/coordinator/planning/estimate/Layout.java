@@ -27,22 +27,32 @@ public record Layout(
         int expert,
         int expertTensor,
         int data) {
-    public Layout {
-        chunks = List.copyOf(chunks);
+    Layout with(List<Integer> otherChunks) {
+        return with(tensor, sequenceParallel, expertTensor, data, otherChunks);
     }
 
-    Layout with(List<Integer> otherChunks) {
+    Layout withSequenceParallel() {
+        return with(tensor, true, expertTensor, data, chunks);
+    }
+
+    /** Twice the tensor parallelism at the cost of data parallelism. */
+    Layout withTwiceTheTensor() {
+        return with(2 * tensor, sequenceParallel, expertTensor, data / 2, chunks);
+    }
+
+    private Layout with(
+            int otherTensor, boolean sequence, int otherExpertTensor, int otherData, List<Integer> otherChunks) {
         return new Layout(
-                tensor,
-                sequenceParallel,
+                otherTensor,
+                sequence,
                 pipeline,
                 virtualStages,
                 group,
                 otherChunks,
                 context,
                 expert,
-                expertTensor,
-                data);
+                otherExpertTensor,
+                otherData);
     }
 
     public int worldSize() {
@@ -106,6 +116,6 @@ public record Layout(
         for (int part = 0; part < parts; part++) {
             chunks.add(layers / parts + (part < layers % parts ? 1 : 0));
         }
-        return chunks;
+        return List.copyOf(chunks);
     }
 }

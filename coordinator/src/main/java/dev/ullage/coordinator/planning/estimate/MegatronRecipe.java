@@ -27,9 +27,14 @@ final class MegatronRecipe implements Recipe {
         double residual =
                 setup.tokens() * setup.model().hidden() / setup.layout().residualSplit();
         Terms terms = state.plus(Part.ACTIVATIONS, kept + prediction + Math.max(0, recomputed - loss))
-                .plus(Part.LOGITS, loss)
+                .plus(Part.LOGITS, loss + denseBeforeHead(setup, stage))
                 // A micro-batch on its way in and its gradient on its way out, 2 bytes each.
                 .plus(Part.COMMUNICATION, 4 * residual);
+        if (setup.scheme().sharding() >= 3) {
+            // Megatron-FSDP gathers as FSDP2 does: root, current and prefetched layer, and one reduction in fp32.
+            double largest = Math.max(parameters.embedding(), parameters.layer());
+            terms = terms.plus(Part.BUFFERS, 2 * (parameters.embedding() + 2 * parameters.layer()) + 4 * largest);
+        }
         terms = Recipe.withSlack(setup, terms, USUAL_SLACK);
         return Recipe.withContext(setup, terms.plus(Part.CONTEXT, workspaces(setup)), DEVICE_CONTEXT);
     }
@@ -67,6 +72,12 @@ final class MegatronRecipe implements Recipe {
         double heads = 1 + setup.model().predictionLayers();
         return once * heads
                 + (setup.kernels().deferredHeadGradient() && setup.kernels().loss() != Loss.CHUNKED ? 4 : 0);
+    }
+
+    /** An encoder's extra layer before the output: product, activation and norm, 12 bytes an element. */
+    private static double denseBeforeHead(Setup setup, int stage) {
+        boolean there = setup.model().blocks().encoder() && setup.layout().isLast(stage);
+        return there ? 12.0 * setup.tokens() * setup.model().hidden() : 0;
     }
 
     /**

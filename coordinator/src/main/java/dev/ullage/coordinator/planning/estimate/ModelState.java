@@ -165,17 +165,7 @@ final class ModelState {
         if (setup.scheme().offload() == Offload.NONE) {
             return 0;
         }
-        Scheme scheme = setup.scheme();
-        Scheme home = new Scheme(
-                scheme.precision(),
-                scheme.optimizer(),
-                scheme.sharding(),
-                scheme.optimizerInstances(),
-                scheme.adapter(),
-                scheme.quantized(),
-                Offload.NONE,
-                scheme.frozenLayers(),
-                scheme.optimizerInBackward());
+        Scheme home = setup.scheme().with(Offload.NONE);
         Terms there = of(setup.with(home), parameters);
         Terms here = of(setup, parameters);
         double moved = there.get(Part.WEIGHTS)

@@ -9,7 +9,7 @@ import java.util.Map;
  *
  * @param stage 0-based
  * @param ranks how many ranks are alike
- * @param firstIteration peak of each phase of the first iteration
+ * @param phases what is there at the peak of each phase; only kinds that are
  * @param parts each kind of memory at its fullest
  * @param peak the most in any iteration
  * @param lower what it will hardly be less than
@@ -19,17 +19,13 @@ import java.util.Map;
 public record RankEstimate(
         int stage,
         int ranks,
-        Map<PhasePoint, MemoryBytes> firstIteration,
+        Map<PhasePoint, Map<Part, MemoryBytes>> phases,
         Map<Part, MemoryBytes> parts,
         MemoryBytes peak,
         MemoryBytes lower,
         MemoryBytes upper,
         MemoryBytes host,
         List<Integer> layers) {
-    public RankEstimate {
-        layers = List.copyOf(layers);
-    }
-
     /** Moments whose peaks differ. */
     public enum PhasePoint {
         INIT,
@@ -45,15 +41,13 @@ public record RankEstimate(
         return parts.getOrDefault(part, MemoryBytes.ZERO);
     }
 
+    /** The peak of a phase: the sum of what is there. */
     public MemoryBytes at(PhasePoint point) {
-        return firstIteration.getOrDefault(point, MemoryBytes.ZERO);
+        return phases.getOrDefault(point, Map.of()).values().stream().reduce(MemoryBytes.ZERO, MemoryBytes::plus);
     }
 
     /** The highest of the first iteration. */
     public MemoryBytes firstPeak() {
-        return firstIteration.entrySet().stream()
-                .filter(entry -> entry.getKey() != PhasePoint.STEADY)
-                .map(Map.Entry::getValue)
-                .reduce(MemoryBytes.ZERO, MemoryBytes::max);
+        return at(PhasePoint.FORWARD).max(at(PhasePoint.BACKWARD)).max(at(PhasePoint.OPTIMIZER));
     }
 }

@@ -114,4 +114,29 @@ public record Scheme(
     boolean shardsOptimizer() {
         return sharding >= 1;
     }
+
+    Scheme withSharding(int stage) {
+        return with(stage, optimizer, offload);
+    }
+
+    Scheme with(Optimizer other) {
+        return with(sharding, other, offload);
+    }
+
+    Scheme with(Offload other) {
+        return with(sharding, optimizer, other);
+    }
+
+    private Scheme with(int stage, Optimizer otherOptimizer, Offload otherOffload) {
+        return new Scheme(
+                precision,
+                otherOptimizer,
+                stage,
+                optimizerInstances,
+                adapter,
+                quantized,
+                otherOffload,
+                frozenLayers,
+                optimizerInBackward);
+    }
 }

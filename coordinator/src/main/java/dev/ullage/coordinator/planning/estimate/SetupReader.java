@@ -54,9 +54,7 @@ public final class SetupReader {
         int microBatches = microBatches(layout, microBatch);
         Kernels kernels = kernels();
         Measure measure = fields.choice("measure", Measure.class).orElse(Measure.DEVICE);
-        if (fields.problems().isEmpty()) {
-            CrossChecks.check(fields, model, layout, scheme, sequence);
-        }
+        CrossChecks.check(fields, model, layout, scheme, sequence);
         if (!fields.problems().isEmpty()) {
             return new Result(Optional.empty(), fields.problems());
         }

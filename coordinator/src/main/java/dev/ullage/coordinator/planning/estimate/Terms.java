@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.planning.estimate;
 
+import dev.ullage.coordinator.planning.estimate.RankEstimate.PhasePoint;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
@@ -35,42 +36,81 @@ record Terms(Map<Part, Double> bytes, boolean gradientsFreed) {
         return bytes.getOrDefault(part, 0.0);
     }
 
-    double init() {
-        return get(Part.WEIGHTS) + get(Part.MASTER) + (gradientsFreed ? 0 : get(Part.GRADIENTS)) + get(Part.CONTEXT);
+    /** What is there at {@code point}; its sum is the peak then. */
+    Map<Part, Double> at(PhasePoint point) {
+        return switch (point) {
+            case INIT -> start();
+            case FORWARD -> forward();
+            case BACKWARD -> backward();
+            case OPTIMIZER -> step();
+            case STEADY -> steady();
+        };
+    }
+
+    static double sum(Map<Part, Double> parts) {
+        return parts.values().stream().mapToDouble(Double::doubleValue).sum();
+    }
+
+    double peak() {
+        return Math.max(sum(steady()), firstPeak());
+    }
+
+    double firstPeak() {
+        return Math.max(sum(step()), Math.max(sum(forward()), sum(backward())));
+    }
+
+    private EnumMap<Part, Double> of(Part... parts) {
+        EnumMap<Part, Double> some = new EnumMap<>(Part.class);
+        for (Part part : parts) {
+            some.put(part, get(part));
+        }
+        return some;
+    }
+
+    private EnumMap<Part, Double> start() {
+        return gradientsFreed
+                ? of(Part.WEIGHTS, Part.MASTER, Part.CONTEXT)
+                : of(Part.WEIGHTS, Part.MASTER, Part.GRADIENTS, Part.CONTEXT);
+    }
+
+    /** The gradient of the logits, about a third of what the loss holds, is not there yet. */
+    private EnumMap<Part, Double> forward() {
+        EnumMap<Part, Double> parts = whileWorking();
+        parts.merge(Part.LOGITS, 2.0 / 3, (all, share) -> all * share);
+        return parts;
+    }
+
+    /** When gradients are freed: they grow as activations shrink, so the larger of the two counts. */
+    private EnumMap<Part, Double> backward() {
+        if (gradientsFreed && get(Part.GRADIENTS) > get(Part.ACTIVATIONS) + get(Part.LOGITS)) {
+            EnumMap<Part, Double> end = start();
+            end.putAll(of(Part.GRADIENTS, Part.BUFFERS, Part.COMMUNICATION, Part.SLACK));
+            return end;
+        }
+        return whileWorking();
+    }
+
+    private EnumMap<Part, Double> whileWorking() {
+        EnumMap<Part, Double> parts = start();
+        parts.putAll(of(Part.ACTIVATIONS, Part.LOGITS, Part.BUFFERS, Part.COMMUNICATION, Part.SLACK));
+        return parts;
+    }
+
+    private EnumMap<Part, Double> step() {
+        return of(Part.WEIGHTS, Part.MASTER, Part.GRADIENTS, Part.OPTIMIZER, Part.STEP, Part.CONTEXT);
+    }
+
+    /** The highest of every later iteration: the optimizer's state is there from the start. */
+    private EnumMap<Part, Double> steady() {
+        EnumMap<Part, Double> later = backward();
+        later.put(Part.OPTIMIZER, get(Part.OPTIMIZER));
+        EnumMap<Part, Double> step = step();
+        return sum(later) >= sum(step) ? later : step;
     }
 
     /** Activations, logits and what moves while they are there. */
     double working() {
-        return get(Part.ACTIVATIONS) + get(Part.LOGITS) + get(Part.BUFFERS) + get(Part.COMMUNICATION) + get(Part.SLACK);
-    }
-
-    double forward() {
-        return init() + working();
-    }
-
-    /** When gradients are freed: they grow as activations shrink, so the larger of the two counts. */
-    double backward() {
-        return gradientsFreed
-                ? init() + Math.max(working(), get(Part.GRADIENTS) + get(Part.BUFFERS) + get(Part.COMMUNICATION))
-                : forward();
-    }
-
-    double step() {
-        return get(Part.WEIGHTS)
-                + get(Part.MASTER)
-                + get(Part.GRADIENTS)
-                + get(Part.OPTIMIZER)
-                + get(Part.STEP)
-                + get(Part.CONTEXT);
-    }
-
-    /** The highest of every later iteration. */
-    double steady() {
-        return Math.max(step(), Math.max(forward(), backward()) + get(Part.OPTIMIZER));
-    }
-
-    double firstIteration() {
-        return Math.max(step(), Math.max(forward(), backward()));
+        return get(Part.ACTIVATIONS) + get(Part.LOGITS) + get(Part.BUFFERS) + get(Part.COMMUNICATION);
     }
 
     double state() {
