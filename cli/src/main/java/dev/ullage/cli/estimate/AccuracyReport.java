@@ -111,14 +111,14 @@ final class AccuracyReport {
         ObjectNode root = JsonNodeFactory.instance.objectNode();
         root.put("schema", SCHEMA);
         fill(root, Accuracy.of(samples));
-        root.put("skipped", skipped.size());
+        root.put("skippedRows", skipped.size());
         fill(root.putObject("complete"), Accuracy.of(complete()));
         fill(root.putObject("publishedComplete"), Accuracy.of(published(true)));
         fill(root.putObject("published"), Accuracy.of(published(false)));
         fill(root.putObject("afterOneIteration"), Accuracy.afterOneIteration(samples));
         ArrayNode sources = root.putArray("sources");
         bySource().forEach((group, rows) -> fill(sources.addObject().put("source", group), Accuracy.of(rows)));
-        ArrayNode reasons = root.putArray("skippedRows");
+        ArrayNode reasons = root.putArray("skipped");
         skipped.forEach(row -> reasons.addObject()
                 .put("source", row.group())
                 .put("id", row.id())

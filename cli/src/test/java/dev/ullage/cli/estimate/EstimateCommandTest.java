@@ -88,7 +88,7 @@ class EstimateCommandTest {
                 .isLessThan(15.01);
         assertThat(report.path("afterOneIteration").path("p90ErrorPercent").asDouble())
                 .isLessThan(10);
-        assertThat(report.path("skippedRows"))
+        assertThat(report.path("skipped"))
                 .isNotEmpty()
                 .allMatch(row -> !row.path("reason").asText().isEmpty());
     }
@@ -114,7 +114,7 @@ class EstimateCommandTest {
                         lines.get(1).replace(",77.0,", ",,")));
         JsonNode report = json("--json", "--accuracy", table.toString());
         assertThat(report.path("rows").asInt()).isEqualTo(1);
-        assertThat(report.path("skipped").asInt()).isEqualTo(3);
+        assertThat(report.path("skippedRows").asInt()).isEqualTo(3);
     }
 
     @Test

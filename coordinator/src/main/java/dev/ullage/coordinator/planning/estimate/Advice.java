@@ -146,6 +146,7 @@ public final class Advice {
                     "coarser optimizer state",
                     each -> each.with(each.scheme().with(Optimizer.ADAM_8BIT))));
         }
+        all.sort(Comparator.comparingInt(Candidate::price));
         return all;
     }
 
