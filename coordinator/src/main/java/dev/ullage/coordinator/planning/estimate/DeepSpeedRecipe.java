@@ -16,7 +16,7 @@ final class DeepSpeedRecipe implements Recipe {
 
     /**
      * Blocks as large as the logits are of another size in each sequence, so that the allocator cannot use them again:
-     * up to 0.85 of the logits, until about 4 GiB lie idle.
+     * up to 0.85 of the logits, until about 4 GiB lie idle. Both are set by Qwen's published table.
      */
     private static final double IDLE_SHARE = 0.85;
 
