@@ -4,6 +4,7 @@ import dev.ullage.cli.client.ApiException;
 import dev.ullage.cli.demo.DemoCommand;
 import dev.ullage.cli.devices.DevicesCommand;
 import dev.ullage.cli.doctor.DoctorCommand;
+import dev.ullage.cli.estimate.EstimateCommand;
 import dev.ullage.cli.node.CoordinatorCommand;
 import dev.ullage.cli.node.UpCommand;
 import dev.ullage.cli.node.WorkerCommand;
@@ -72,6 +73,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new EventsCommand(environment))
                 .addSubcommand(new PlanCommand(environment))
                 .addSubcommand(new SimulateCommand(environment))
+                .addSubcommand(EstimateCommand.commandLine(environment))
                 .addSubcommand(new CommandLine(new SetCommand())
                         .addSubcommand(new SetReserveCommand(environment))
                         .addSubcommand(new SetShareCommand(environment)))

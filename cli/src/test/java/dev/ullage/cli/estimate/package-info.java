@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.cli.estimate;
+
+import org.jspecify.annotations.NullMarked;

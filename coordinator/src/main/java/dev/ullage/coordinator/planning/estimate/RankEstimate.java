@@ -1,0 +1,53 @@
+package dev.ullage.coordinator.planning.estimate;
+
+import dev.ullage.common.model.MemoryBytes;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What each rank of one pipeline stage needs.
+ *
+ * @param stage 0-based
+ * @param ranks how many ranks are alike
+ * @param phases what is there at the peak of each phase; only kinds that are
+ * @param parts each kind of memory at its fullest
+ * @param peak the most in any iteration
+ * @param lower what it will hardly be less than
+ * @param upper what it will hardly be more than
+ * @param host what the rank keeps in host memory
+ */
+public record RankEstimate(
+        int stage,
+        int ranks,
+        Map<PhasePoint, Map<Part, MemoryBytes>> phases,
+        Map<Part, MemoryBytes> parts,
+        MemoryBytes peak,
+        MemoryBytes lower,
+        MemoryBytes upper,
+        MemoryBytes host,
+        List<Integer> layers) {
+    /** Moments whose peaks differ. */
+    public enum PhasePoint {
+        INIT,
+        FORWARD,
+        BACKWARD,
+        /** The first optimizer step, which makes the optimizer's state. */
+        OPTIMIZER,
+        /** The highest of every later iteration. */
+        STEADY
+    }
+
+    public MemoryBytes part(Part part) {
+        return parts.getOrDefault(part, MemoryBytes.ZERO);
+    }
+
+    /** The peak of a phase: the sum of what is there. */
+    public MemoryBytes at(PhasePoint point) {
+        return phases.getOrDefault(point, Map.of()).values().stream().reduce(MemoryBytes.ZERO, MemoryBytes::plus);
+    }
+
+    /** The highest of the first iteration. */
+    public MemoryBytes firstPeak() {
+        return at(PhasePoint.FORWARD).max(at(PhasePoint.BACKWARD)).max(at(PhasePoint.OPTIMIZER));
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.coordinator.planning.estimate;
+
+import org.jspecify.annotations.NullMarked;
