@@ -12,12 +12,14 @@ import dev.ullage.common.model.EventSeverity;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.OomLevel;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
@@ -25,6 +27,7 @@ import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ClusterEvent;
 import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.GrantReport;
+import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -32,6 +35,8 @@ import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.OomMove;
+import dev.ullage.common.protocol.ToOperator.OomMoves;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -47,6 +52,7 @@ import java.util.OptionalLong;
 public final class BigCluster {
     private static final int DEVICES_ON_A_NODE = 8;
     private static final int RANKS_IN_A_JOB = 64;
+    private static final int LEAKING = 3;
     private static final List<Phase> TURN = List.of(Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER);
     private static final MemoryBytes ALLOCATABLE = MemoryBytes.ofGibibytes(80);
     private static final BudgetTerms TERMS = new BudgetTerms(ALLOCATABLE, Share.ofPercent(20), MemoryBytes.ZERO);
@@ -65,7 +71,44 @@ public final class BigCluster {
                     new NodeId("gpu-%03d".formatted(first / DEVICES_ON_A_NODE)), (moment * 37L) % 900, onNode));
         }
         return new ClusterStatus(
-                new NodeId("gpu-000"), Optional.of(new CoordinatorToken(3, "bench")), "ACTIVE", nodes, List.of());
+                new NodeId("gpu-000"),
+                Optional.of(new CoordinatorToken(3, "bench")),
+                "ACTIVE",
+                nodes,
+                List.of(),
+                Optional.of(new OomMoves(List.of(new OomMove(halved(), "DONE", 90_000)))));
+    }
+
+    private static JobDirective halved() {
+        return new JobDirective(
+                new JobId("train-0"),
+                1,
+                17,
+                OomLevel.MICRO_BATCH,
+                new JobDirective.Sizes(OptionalInt.of(8), OptionalInt.of(4)),
+                false,
+                new JobDirective.Cause(
+                        LEAKING, Optional.empty(), List.of(), "rank 3 ran out of memory in BACKWARD of step 17"));
+    }
+
+    private static RankWatch leaking() {
+        return new RankWatch(
+                new RankWatch.Progress(OptionalLong.of(500), OptionalLong.empty(), 100),
+                List.of(),
+                new RankWatch.Allocator(
+                        OptionalLong.empty(),
+                        OptionalLong.empty(),
+                        Optional.empty(),
+                        Optional.empty(),
+                        OptionalLong.empty(),
+                        OptionalLong.empty()),
+                new RankWatch.Leak(
+                        RankWatch.LeakState.SUSPECTED,
+                        OptionalLong.of(3 * MemoryBytes.MEBIBYTE / 2),
+                        Optional.of(Share.ofPercent(99)),
+                        100),
+                List.of(),
+                Optional.empty());
     }
 
     /** Some of what could have happened in it. */
@@ -169,6 +212,8 @@ public final class BigCluster {
                 new RankUse(Optional.of(used), Optional.of(used), Optional.of(used), Optional.of(used), 0),
                 EnforcedBy.TORCH,
                 true,
-                100);
+                100,
+                Optional.empty(),
+                instance.pid() == 1000L + LEAKING ? Optional.of(leaking()) : Optional.empty());
     }
 }

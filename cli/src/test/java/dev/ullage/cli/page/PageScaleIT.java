@@ -93,6 +93,21 @@ class PageScaleIT {
         }
     }
 
+    @Test
+    void aJobSaysWhatItWasDirectedToAndWhichOfItsRanksLeaks(@TempDir Path folder) throws Exception {
+        String url = serve(folder);
+        try (Browser browser = Browser.start(1440, 1100)) {
+            browser.open(url + "#job=train-0");
+            browser.await("the job is open", WITHIN, () -> browser.text("#detail-title")
+                    .equals("Job train-0"));
+            browser.await("its move is listed", WITHIN, () -> browser.text("#detail .problems")
+                    .startsWith("micro-batch, micro-batch 8 x 4, done, "));
+            assertThat(browser.text("#detail .problems")).endsWith("rank 3 ran out of memory in BACKWARD of step 17");
+            assertThat(browser.text("#detail .side-by-side")).containsOnlyOnce("leak suspected: 1.5 MiB a step");
+            browser.assertNoComplaint();
+        }
+    }
+
     /** For the documents: {@code -Dullage.screenshots=docs/images}. */
     private static void screenshots(Browser browser) {
         String folder = System.getProperty("ullage.screenshots");

@@ -122,8 +122,9 @@ function noteOf(rank) {
   if (rank.settled === false) {
     parts.push('settling');
   }
-  if (isKnown(rank.leak)) {
-    parts.push(`leak: ${leakText(rank.leak)}`);
+  const leak = leakText(rank.watch);
+  if (leak) {
+    parts.push(leak);
   }
   return parts.join(', ');
 }

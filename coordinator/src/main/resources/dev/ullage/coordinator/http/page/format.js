@@ -68,7 +68,13 @@ export function sum(values) {
   return total;
 }
 
-/** A verdict by itself, or in an object that says more. */
-export function leakText(leak) {
-  return typeof leak === 'object' ? (leak.verdict ?? JSON.stringify(leak)) : String(leak);
+/** What is worth a word about a rank's memory at the same point of each step; null when there is nothing. */
+export function leakText(watch) {
+  const leak = watch?.leak;
+  if (leak?.state !== 'suspected') {
+    return null;
+  }
+  return isKnown(leak.growthPerStepBytes)
+    ? `leak suspected: ${(leak.growthPerStepBytes / 2 ** 20).toFixed(1)} MiB a step`
+    : 'leak suspected';
 }

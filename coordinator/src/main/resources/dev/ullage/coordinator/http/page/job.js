@@ -1,7 +1,7 @@
 // Jobs: the list of all, and one with its ranks side by side.
 
 import { element, follow, setAttribute, setText } from './dom.js';
-import { UNKNOWN, count, exact, gib, isKnown, leakText, sum } from './format.js';
+import { UNKNOWN, ago, count, exact, gib, isKnown, leakText, sum } from './format.js';
 import { keyOf } from './history.js';
 import { skew } from './model.js';
 
@@ -127,18 +127,18 @@ function updateRow(row, rank, most) {
   if (rank.connected === false) {
     notes.push('offline');
   }
-  if (isKnown(rank.leak)) {
-    notes.push(`leak: ${leakText(rank.leak)}`);
+  const leak = leakText(rank.watch);
+  if (leak) {
+    notes.push(leak);
   }
   setText(note, notes.join(', '));
 }
 
+/** What the job was directed to after one of its ranks ran out of memory. */
 function movesOf(job) {
-  const moves = job.oomMoves;
-  if (!isKnown(moves)) {
-    return [];
-  }
-  return Array.isArray(moves)
-    ? moves.map((move) => (typeof move === 'object' ? (move.text ?? JSON.stringify(move)) : String(move)))
-    : [`moves after running out of memory: ${moves}`];
+  return job.oomMoves.map((move) => {
+    const sizes = isKnown(move.microBatch) ? `, micro-batch ${move.microBatch} x ${move.accumulation ?? UNKNOWN}` : '';
+    const level = move.level.toLowerCase().replace('_', '-');
+    return `${level}${sizes}, ${move.state.toLowerCase()}, ${ago(move.ageMillis)}: ${move.reason}`;
+  });
 }

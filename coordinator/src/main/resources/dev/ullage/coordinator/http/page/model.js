@@ -36,7 +36,7 @@ export class Model {
     this.serverTime = Date.parse(snapshot.time);
     this.coordinator = snapshot.coordinator;
     this.errors = snapshot.errors ?? [];
-    this.facts = snapshot.jobs ?? [];
+    this.oomMoves = snapshot.oomMoves ?? [];
     this.nodes = new Map(snapshot.nodes.map((node) => [node.node, node]));
     if (snapshot.full) {
       this.devices.clear();
@@ -95,16 +95,12 @@ export class Model {
     for (const device of this.devices.values()) {
       for (const rank of device.ranks ?? []) {
         if (!jobs.has(rank.job)) {
-          jobs.set(rank.job, { job: rank.job, ranks: [], oomMoves: undefined });
+          jobs.set(rank.job, { job: rank.job, ranks: [], oomMoves: [] });
         }
         jobs.get(rank.job).ranks.push({ ...rank, node: device.node, index: device.index, device: device.uuid });
       }
     }
-    this.facts.forEach((fact) => {
-      if (jobs.has(fact.job)) {
-        jobs.get(fact.job).oomMoves = fact.oomMoves;
-      }
-    });
+    this.oomMoves.forEach((move) => jobs.get(move.job)?.oomMoves.push(move));
     jobs.forEach((job) => job.ranks.sort((a, b) => a.rank - b.rank || a.pid - b.pid));
     return [...jobs.values()].sort((a, b) => byName(a.job, b.job));
   }
