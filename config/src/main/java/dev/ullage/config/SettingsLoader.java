@@ -190,7 +190,8 @@ public final class SettingsLoader {
                 reader.value("ullage.worker.tick", PACE),
                 reader.value("ullage.worker.resend-after", PACE),
                 reader.value("ullage.worker.process-check", PACE),
-                reader.value("ullage.worker.max-ranks", wholeNumber(1, MAX_RANKS)));
+                reader.value("ullage.worker.max-ranks", wholeNumber(1, MAX_RANKS)),
+                reader.value("ullage.worker.turn-deadline", PATIENCE));
     }
 
     private CoordinatorSettings coordinator() {

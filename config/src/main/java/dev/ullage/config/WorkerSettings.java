@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param resendAfter how long an order may stay unconfirmed before it is sent again
  * @param processCheck between two looks for the ranks' processes
  * @param maxRanks the most ranks served at once
+ * @param turnDeadline how long a rank waits for a turn before it goes on without one
  */
 public record WorkerSettings(
         Devices devices,
@@ -20,7 +21,8 @@ public record WorkerSettings(
         Duration tick,
         Duration resendAfter,
         Duration processCheck,
-        int maxRanks) {
+        int maxRanks,
+        Duration turnDeadline) {
 
     /**
      * Where devices come from.

@@ -6,6 +6,7 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.model.SimulatedSpec;
@@ -45,13 +46,14 @@ class SettingsLoaderTest {
               worker {
                 devices { simulate = "2x80GiB", nvml-library = "/opt/libnvml.so", lock-dir = "/run/ullage" }
                 sample-interval = 2s, tick = 100ms, resend-after = 3s, process-check = 250ms, max-ranks = 64
+                turn-deadline = 90s
               }
               coordinator {
                 tick = 100ms, claim-for = 2s, learn-for = 3s, stale-after = 10s, forget-after = 5m, stall-after = 1m
                 resend-after = 4s
               }
               limits {
-                reserve = 12.5%, minimum = 1GiB, dead-band = 0.05, policy = hybrid
+                reserve = 12.5%, minimum = 1GiB, dead-band = 0.05, policy = hybrid, turns = auto
                 policies {
                   fixed.limit = 12GiB
                   priority-pool { model-size = 4GiB, base = 1GiB, priority = low, high = 2, medium = 1.25, low = 0.5 }
@@ -60,7 +62,8 @@ class SettingsLoaderTest {
                 }
                 jobs {
                   "night.run" { policy = priority-pool, priority = high }
-                  small { policy = fixed, limit = 25%, model-size = 2GiB }
+                  small { policy = fixed, limit = 25%, model-size = 2GiB, persistent = 1GiB, peak = 3GiB
+                    burst-phases = [backward] }
                 }
                 phases {
                   init = 10%, forward = 20%, backward = 30%, optimizer = 40%, evaluation = 50%, checkpoint = 60%
@@ -93,7 +96,8 @@ class SettingsLoaderTest {
                         Duration.ofMillis(250),
                         Duration.ofSeconds(1),
                         Duration.ofMillis(500),
-                        1024));
+                        1024,
+                        Duration.ofMinutes(1)));
         assertThat(settings.coordinator()).isEqualTo(CoordinatorSettings.defaults());
         assertThat(settings.limits()).isEqualTo(LimitSettings.defaults());
     }
@@ -122,7 +126,8 @@ class SettingsLoaderTest {
                         Duration.ofMillis(100),
                         Duration.ofSeconds(3),
                         Duration.ofMillis(250),
-                        64));
+                        64,
+                        Duration.ofSeconds(90)));
         assertThat(settings.coordinator())
                 .isEqualTo(new CoordinatorSettings(
                         Duration.ofMillis(100),
@@ -145,7 +150,8 @@ class SettingsLoaderTest {
                                 Share.ofPercent(50),
                                 Share.ofPercent(60),
                                 Share.ofPercent(70)),
-                        settings.limits().policies()));
+                        settings.limits().policies(),
+                        TurnMode.AUTO));
     }
 
     @Test
@@ -164,7 +170,11 @@ class SettingsLoaderTest {
                                         PolicyName.FIXED,
                                         Priority.LOW,
                                         Optional.of(MemoryBytes.ofGibibytes(2)),
-                                        FixedLimit.of(Share.ofPercent(25))))),
+                                        FixedLimit.of(Share.ofPercent(25)),
+                                        Optional.of(new BurstNeed(
+                                                MemoryBytes.ofGibibytes(1),
+                                                MemoryBytes.ofGibibytes(3),
+                                                List.of(Phase.BACKWARD)))))),
                         new PolicySettings.PriorityPool(
                                 MemoryBytes.ofGibibytes(1), new Weight(20_000), new Weight(12_500), new Weight(5_000)),
                         new PolicySettings.Hybrid(300, Share.ofPercent(75)),

@@ -163,6 +163,7 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
                                 desire.device(),
                                 desire.reserve(),
                                 desire.limits(),
+                                desire.turns(),
                                 self));
             } else if (effect instanceof Note note) {
                 log.atLevel(level(note)).log(note.format(), note.arguments().toArray());

@@ -15,6 +15,7 @@ sealed interface RankMessage {
     /**
      * @param pid the process it claims to be; checked against the peer's user
      * @param inForce the order it has applied, when it was ever given one
+     * @param turn what it holds on top of that by a turn, when it has one
      */
     record Hello(
             RankId rank,
@@ -22,7 +23,8 @@ sealed interface RankMessage {
             RankFacts facts,
             DeviceWish wish,
             Optional<InForce> inForce,
-            Optional<MemoryBytes> held)
+            Optional<MemoryBytes> held,
+            Optional<MemoryBytes> turn)
             implements RankMessage {}
 
     /** A limit that a process says is in force. */
@@ -46,6 +48,12 @@ sealed interface RankMessage {
     record Bye() implements RankMessage {}
 
     record Attach(String session, String token) implements RankMessage {}
+
+    /** It wants a turn, and waits for the answer. */
+    record TurnAsked(long id) implements RankMessage {}
+
+    /** It holds nothing by a turn any more, and waits for none. */
+    record TurnReleased() implements RankMessage {}
 
     /** @param id present when an answer is wanted */
     record PhaseEntered(Phase phase, OptionalLong step, OptionalLong id) implements RankMessage {}

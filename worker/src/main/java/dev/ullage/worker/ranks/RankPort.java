@@ -3,6 +3,7 @@ package dev.ullage.worker.ranks;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.worker.turns.TurnDesk;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -19,6 +20,7 @@ public final class RankPort {
 
     private final NodeId node;
     private final ProcessTable processes;
+    private final TurnDesk turns;
     private final Clock clock;
     private final int maxRanks;
     private final SessionDirectory directory = new SessionDirectory();
@@ -26,9 +28,10 @@ public final class RankPort {
     private final SecureRandom random = new SecureRandom();
 
     /** @param maxRanks processes served at a time, 1 or more */
-    public RankPort(NodeId node, ProcessTable processes, Clock clock, int maxRanks) {
+    public RankPort(NodeId node, ProcessTable processes, TurnDesk turns, Clock clock, int maxRanks) {
         this.node = node;
         this.processes = processes;
+        this.turns = turns;
         this.clock = clock;
         this.maxRanks = maxRanks;
     }
@@ -40,7 +43,8 @@ public final class RankPort {
                 admitted.instance(),
                 admitted.connected().hello().facts(),
                 keeper,
-                self -> newHandle(admitted.instance().toString(), self),
+                new TurnSeat(turns, admitted.instance(), admitted.device().id()),
+                self -> newHandle(admitted, self),
                 sample ->
                         events.accept(new RankSessions.Sampled(admitted.device().id(), sample)),
                 codec,
@@ -48,11 +52,16 @@ public final class RankPort {
         return new RankSessions(processes, directory, factory, useListener, spawner, codec, maxRanks);
     }
 
-    private SessionHandle newHandle(String id, org.apache.pekko.actor.typed.ActorRef<RankSession.Command> session) {
+    private SessionHandle newHandle(
+            RankAdmission.Admitted admitted, org.apache.pekko.actor.typed.ActorRef<RankSession.Command> session) {
         byte[] token = new byte[TOKEN_BYTES];
         random.nextBytes(token);
         SessionHandle handle = new SessionHandle(
-                id, Base64.getUrlEncoder().withoutPadding().encodeToString(token), session, clock.instant());
+                admitted.instance().toString(),
+                Base64.getUrlEncoder().withoutPadding().encodeToString(token),
+                session,
+                new TurnSeat(turns, admitted.instance(), admitted.device().id()),
+                clock.instant());
         directory.put(handle);
         return handle;
     }

@@ -7,6 +7,7 @@ import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import dev.ullage.worker.limits.LimitKeeper;
 import java.time.Clock;
 import java.time.Duration;
@@ -48,6 +49,9 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     /** The keeper orders new limits. */
     private record Ordered(Order order) implements Command {}
 
+    /** What the rank takes turns at has changed; empty: nothing. */
+    private record Offered(Optional<RankTurn> turn) implements Command {}
+
     private enum Report implements Command {
         INSTANCE
     }
@@ -62,6 +66,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
             RankInstance instance,
             RankFacts facts,
             ActorRef<LimitKeeper.Command> keeper,
+            TurnSeat seat,
             Function<ActorRef<Command>, SessionHandle> handle,
             Consumer<RankSample> onSample,
             RankCodec codec,
@@ -103,6 +108,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         return newReceiveBuilder()
                 .onMessage(Said.class, this::onSaid)
                 .onMessage(Ordered.class, this::onOrdered)
+                .onMessage(Offered.class, this::onOffered)
                 .onMessage(Connected.class, this::onConnected)
                 .onMessage(Disconnected.class, this::onDisconnected)
                 .onMessageEquals(Report.INSTANCE, this::onReport)
@@ -117,6 +123,9 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         }
         channel = command.channel();
         facts = command.hello().facts();
+        // Before the welcome: what it asks after that is of a process whose turn is known.
+        ActorRef<Command> self = getContext().getSelf();
+        setup.seat().said(command.hello().turn(), turn -> self.tell(new Offered(turn)));
         command.channel().send(command.welcome().apply(handle));
         long sequence =
                 command.hello().inForce().map(RankMessage.InForce::sequence).orElse(0L);
@@ -160,6 +169,13 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         handle.publish(command.order());
         if (channel != null) {
             channel.send(setup.codec().limits(command.order()));
+        }
+        return this;
+    }
+
+    private Behavior<Command> onOffered(Offered command) {
+        if (channel != null) {
+            channel.send(setup.codec().turns(command.turn(), setup.seat().desk().deadline()));
         }
         return this;
     }

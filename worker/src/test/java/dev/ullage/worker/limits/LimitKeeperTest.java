@@ -24,10 +24,12 @@ import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
+import dev.ullage.common.protocol.TurnReport;
 import dev.ullage.common.testing.LedgerOwner;
 import dev.ullage.common.testing.TestClock;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.worker.testing.LogWatch;
+import dev.ullage.worker.turns.TurnDesk;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,6 +63,7 @@ class LimitKeeperTest {
     private final TestProbe<ToCoordinator> coordinator = KIT.createTestProbe();
     private final TestProbe<Order> rankA = KIT.createTestProbe();
     private final TestProbe<Order> rankB = KIT.createTestProbe();
+    private final TurnDesk desk = new TurnDesk(Duration.ofSeconds(1), clock);
     private ActorRef<LimitKeeper.Command> keeper = start(aDevice().ledger());
 
     @AfterAll
@@ -75,7 +78,7 @@ class LimitKeeperTest {
 
     private ActorRef<LimitKeeper.Command> start(DeviceLedger ledger) {
         return KIT.spawn(LimitKeeper.create(
-                new LimitKeeper.Setup(NODE, store, ledger, uplink.getRef(), TICK, RESEND_AFTER, clock)));
+                new LimitKeeper.Setup(NODE, store, ledger, uplink.getRef(), desk, TICK, RESEND_AFTER, clock)));
     }
 
     private void hello(RankInstance rank, TestProbe<Order> listener) {
@@ -89,6 +92,7 @@ class LimitKeeperTest {
                 aDevice().opened().device(),
                 Share.ofPercent(20),
                 List.of(limits),
+                Optional.empty(),
                 coordinator.getRef())));
     }
 
@@ -204,7 +208,8 @@ class LimitKeeperTest {
                                 List.of(
                                         new GrantReport(A, Share.ALL, Optional.of(limits(gib(60))), 1, 1, gib(60)),
                                         new GrantReport(B, Share.ALL, Optional.empty(), 0, 0, MemoryBytes.ZERO)),
-                                new KeeperCounts(1, 0, 1, 2, gib(60), 0))));
+                                new KeeperCounts(1, 0, 1, 2, gib(60), 0),
+                                Optional.of(TurnReport.NONE))));
     }
 
     @Test

@@ -36,6 +36,7 @@ class RankAdmissionTest {
                 facts(),
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
         try (SocketChannel channel = SocketChannel.open()) {
             admission.hello(

@@ -17,7 +17,12 @@ import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
+import dev.ullage.common.protocol.TurnPlan.RankTurn;
+import dev.ullage.common.testing.TestClock;
 import dev.ullage.worker.ranks.BadMessageException.Code;
+import dev.ullage.worker.turns.TurnAnswer;
+import dev.ullage.worker.turns.TurnDesk;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -34,7 +39,7 @@ class RankCodecTest {
             + "'localWorldSize':8,'pid':4242,'launcher':'torchrun','restart':2,'visibleDevices':'0,1,2,3',"
             + "'deviceOrder':'PCI_BUS_ID','containerDevices':'all',"
             + "'device':'GPU-5a','framework':'torch 2.10.0','canEnforce':['torch','allocator'],"
-            + "'inForce':{'sequence':41,'limitBytes':68719476736},'heldBytes':1234567}";
+            + "'inForce':{'sequence':41,'limitBytes':68719476736},'heldBytes':1234567,'turnBytes':77}";
 
     private final RankCodec codec = new RankCodec();
 
@@ -69,7 +74,8 @@ class RankCodecTest {
                                 Optional.of("PCI_BUS_ID"),
                                 Optional.of("all")),
                         Optional.of(new RankMessage.InForce(41, MemoryBytes.of(68719476736L))),
-                        Optional.of(MemoryBytes.of(1234567))));
+                        Optional.of(MemoryBytes.of(1234567)),
+                        Optional.of(MemoryBytes.of(77))));
     }
 
     @Test
@@ -80,13 +86,14 @@ class RankCodecTest {
                 new RankFacts(OptionalInt.of(1), OptionalInt.of(0), "none", 0, Optional.empty(), List.of()),
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
         String start = "{'type':'hello','version':1,'job':'j','rank':0,'worldSize':1,'localRank':0,'pid':1,"
                 + "'launcher':'none'";
 
         assertThat(parse(start + "}")).isEqualTo(expected);
         assertThat(parse(start + ",'restart':null,'visibleDevices':null,'device':null,'framework':null,"
-                        + "'canEnforce':null,'inForce':null,'heldBytes':null,'later':{'a':[1]}}"))
+                        + "'canEnforce':null,'inForce':null,'heldBytes':null,'turnBytes':null,'later':{'a':[1]}}"))
                 .isEqualTo(expected);
     }
 
@@ -182,9 +189,34 @@ class RankCodecTest {
     }
 
     @Test
+    void turnsAreOfferedAskedForGivenAndReleased() throws BadMessageException {
+        RankTurn turn = new RankTurn(rank(0), List.of(Phase.FORWARD, Phase.BACKWARD), MemoryBytes.of(9));
+
+        assertThat(text(codec.turns(Optional.of(turn), Duration.ofSeconds(60))))
+                .isEqualTo("{\"type\":\"turns\",\"deadlineMillis\":60000,"
+                        + "\"turnBytes\":{\"FORWARD\":9,\"BACKWARD\":9}}\n");
+        assertThat(text(codec.turns(Optional.empty(), Duration.ofSeconds(60))))
+                .isEqualTo("{\"type\":\"turns\",\"deadlineMillis\":60000,\"turnBytes\":{}}\n");
+        assertThat(parse("{'type':'turn','id':7}")).isEqualTo(new RankMessage.TurnAsked(7));
+        assertThat(parse("{'type':'turn-released'}")).isEqualTo(new RankMessage.TurnReleased());
+        assertThat(text(codec.turn(7, new TurnAnswer(rank(0), 1, Optional.of(MemoryBytes.of(9)), ""))))
+                .isEqualTo("{\"type\":\"turn\",\"id\":7,\"turnBytes\":9}\n");
+        assertThat(text(codec.turn(7, new TurnAnswer(rank(0), 1, Optional.empty(), "no"))))
+                .isEqualTo("{\"type\":\"turn\",\"id\":7,\"turnBytes\":null,\"reason\":\"no\"}\n");
+    }
+
+    @Test
     void aWelcomeSaysAllThis() {
         TestInbox<RankSession.Command> session = TestInbox.create();
-        SessionHandle handle = new SessionHandle("job/3@4242:99", "dG9r", session.getRef(), Instant.EPOCH);
+        SessionHandle handle = new SessionHandle(
+                "job/3@4242:99",
+                "dG9r",
+                session.getRef(),
+                new TurnSeat(
+                        new TurnDesk(Duration.ofSeconds(1), new TestClock()),
+                        rank(3),
+                        aDevice().info().id()),
+                Instant.EPOCH);
         MemoryBytes total = MemoryBytes.of(80);
         MemoryUse memory = new MemoryUse(total, Optional.empty(), MemoryBytes.ZERO, total);
         String start = "{\"type\":\"welcome\",\"version\":1,\"session\":\"job/3@4242:99\",\"token\":\"dG9r\","

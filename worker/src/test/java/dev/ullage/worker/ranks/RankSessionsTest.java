@@ -63,6 +63,7 @@ class RankSessionsTest {
                 facts(),
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
         worker.on(new RankSessions.Admit(new RankAdmission.Admitted(
                 instance, device, new RankSession.Connected(hello, channel, handle -> ("welcome " + handle.id())

@@ -1,0 +1,48 @@
+package dev.ullage.worker.turns;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.protocol.TurnPlan;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a desk is told. A connection is a number that grows with every connection of any rank: what was asked over an
+ * older one than a rank's newest is void.
+ */
+public sealed interface TurnInput {
+
+    /**
+     * At the start of the worker: the pool that was in force when it ended, and the processes that may hold part of it.
+     */
+    record Replayed(DeviceId device, MemoryBytes pool, List<RankInstance> silent) implements TurnInput {
+        public Replayed {
+            silent = List.copyOf(silent);
+        }
+    }
+
+    /** The newest plan of a coordinator for the device. */
+    record Planned(DeviceId device, Optional<TurnPlan> plan) implements TurnInput {}
+
+    /** From the device's keeper: bursts there may come to this much, from now on. */
+    record Capped(DeviceId device, MemoryBytes cap) implements TurnInput {}
+
+    /** A process said hello: what it holds by a turn, zero when it has none. It holds and waits for nothing else. */
+    record Said(RankInstance instance, DeviceId device, MemoryBytes burst, long connection) implements TurnInput {}
+
+    /** A process opened another connection for its calls; it may hold a turn still. */
+    record Attached(RankInstance instance, long connection) implements TurnInput {}
+
+    /** A process wants a turn, and waits. */
+    record Asked(RankInstance instance, long connection) implements TurnInput {}
+
+    /** A process holds nothing by a turn any more, and waits for none. */
+    record Released(RankInstance instance, long connection) implements TurnInput {}
+
+    /** A process has waited for as long as it may. */
+    record Overdue(RankInstance instance, long connection) implements TurnInput {}
+
+    /** A process is gone, and its memory with it. */
+    record Left(RankInstance instance) implements TurnInput {}
+}
