@@ -86,8 +86,9 @@ public final class TurnPlanner {
         NavigableMap<NodeId, String> meetings = HostMeetings.closedBy(takingTurns);
         for (Candidate candidate : candidates) {
             Optional.ofNullable(meetings.get(candidate.node()))
-                    .filter(meeting -> rulings.get(candidate.device()).turns().isPresent())
-                    .ifPresent(meeting -> rulings.put(candidate.device(), refused(candidate, meeting)));
+                    .ifPresent(meeting -> rulings.computeIfPresent(
+                            candidate.device(),
+                            (device, ruling) -> ruling.turns().isPresent() ? refused(candidate, meeting) : ruling));
         }
         return Collections.unmodifiableNavigableMap(rulings);
     }

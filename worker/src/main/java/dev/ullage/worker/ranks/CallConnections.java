@@ -51,7 +51,7 @@ final class CallConnections {
         ByteBuffer buffer = ByteBuffer.allocateDirect(8 * 1024);
         try (channel) {
             channel.configureBlocking(true);
-            Calls calls = new Calls(channel, handle, handle.seat().attached());
+            Calls calls = new Calls(channel, handle);
             write(channel, gate.codec().attached());
             serveLines(calls, lines);
             while (channel.read(buffer) >= 0) {
@@ -66,8 +66,8 @@ final class CallConnections {
         }
     }
 
-    /** One connection, the process it serves, and its place at the desk for turns. */
-    private record Calls(SocketChannel channel, SessionHandle handle, TurnSeat.Asker turns) {}
+    /** One connection, and the process it serves. */
+    private record Calls(SocketChannel channel, SessionHandle handle) {}
 
     private void serveLines(Calls calls, LineBuffer lines) throws IOException {
         try {
@@ -114,8 +114,8 @@ final class CallConnections {
             giveTurn(calls, asked.id());
             return null;
         }
-        if (message instanceof RankMessage.TurnReleased) {
-            calls.turns().released();
+        if (message instanceof RankMessage.TurnReleased released) {
+            calls.handle().seat().released(released.id());
             return null;
         }
         throw new BadMessageException(Code.BAD_MESSAGE, "only phase and turn are understood on a call connection");
@@ -123,11 +123,11 @@ final class CallConnections {
 
     /** Waits, which nobody else on this thread minds. A turn that cannot be told of is given back. */
     private void giveTurn(Calls calls, long id) throws IOException {
-        TurnAnswer answer = calls.turns().ask();
+        TurnAnswer answer = calls.handle().seat().ask(id);
         try {
             write(calls.channel(), gate.codec().turn(id, answer));
         } catch (IOException e) {
-            calls.turns().released();
+            calls.handle().seat().released(id);
             throw e;
         }
     }

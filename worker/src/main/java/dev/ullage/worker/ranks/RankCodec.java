@@ -87,7 +87,7 @@ final class RankCodec {
                 new RankMessage.PhaseEntered(
                         phase(fields.text("phase")), fields.optionalNumber("step"), fields.optionalNumber("id"));
             case "turn" -> new RankMessage.TurnAsked(fields.number("id"));
-            case "turn-released" -> new RankMessage.TurnReleased();
+            case "turn-released" -> new RankMessage.TurnReleased(fields.number("id"));
             default -> throw bad("unknown type \"" + type + "\"");
         };
     }
@@ -128,7 +128,8 @@ final class RankCodec {
                         fields.optionalText("containerDevices")),
                 inForce,
                 fields.optionalBytes("heldBytes"),
-                fields.optionalBytes("turnBytes"));
+                fields.optionalBytes("turnBytes"),
+                fields.optionalNumber("turnAsk").orElse(0));
     }
 
     private static Phase phase(String name) {

@@ -16,6 +16,7 @@ sealed interface RankMessage {
      * @param pid the process it claims to be; checked against the peer's user
      * @param inForce the order it has applied, when it was ever given one
      * @param turn what it holds on top of that by a turn, when it has one
+     * @param lastAsk the last number it took when it asked for a turn, 0 when it never did
      */
     record Hello(
             RankId rank,
@@ -24,7 +25,8 @@ sealed interface RankMessage {
             DeviceWish wish,
             Optional<InForce> inForce,
             Optional<MemoryBytes> held,
-            Optional<MemoryBytes> turn)
+            Optional<MemoryBytes> turn,
+            long lastAsk)
             implements RankMessage {}
 
     /** A limit that a process says is in force. */
@@ -49,11 +51,11 @@ sealed interface RankMessage {
 
     record Attach(String session, String token) implements RankMessage {}
 
-    /** It wants a turn, and waits for the answer. */
+    /** It wants a turn, and waits for the answer. Each time it asks it takes a greater number. */
     record TurnAsked(long id) implements RankMessage {}
 
-    /** It holds nothing by a turn any more, and waits for none. */
-    record TurnReleased() implements RankMessage {}
+    /** It holds nothing by a turn that it asked for up to this number, and waits for none of them. */
+    record TurnReleased(long id) implements RankMessage {}
 
     /** @param id present when an answer is wanted */
     record PhaseEntered(Phase phase, OptionalLong step, OptionalLong id) implements RankMessage {}

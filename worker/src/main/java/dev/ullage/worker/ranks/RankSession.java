@@ -125,7 +125,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         facts = command.hello().facts();
         // Before the welcome: what it asks after that is of a process whose turn is known.
         ActorRef<Command> self = getContext().getSelf();
-        setup.seat().said(command.hello().turn(), turn -> self.tell(new Offered(turn)));
+        setup.seat().said(command.hello().turn(), command.hello().lastAsk(), turn -> self.tell(new Offered(turn)));
         command.channel().send(command.welcome().apply(handle));
         long sequence =
                 command.hello().inForce().map(RankMessage.InForce::sequence).orElse(0L);

@@ -12,25 +12,20 @@ import java.util.function.Consumer;
 /** One process at the desk. Its session says what it holds; its call connections ask. */
 record TurnSeat(TurnDesk desk, RankInstance instance, DeviceId device) {
 
-    void said(Optional<MemoryBytes> burst, Consumer<Optional<RankTurn>> onOffer) {
-        desk.said(instance, device, burst.orElse(MemoryBytes.ZERO), onOffer);
+    /**
+     * @param burst what it holds by a turn
+     * @param ask the last number it took when it asked for one
+     */
+    void said(Optional<MemoryBytes> burst, long ask, Consumer<Optional<RankTurn>> onOffer) {
+        desk.said(instance, device, burst.orElse(MemoryBytes.ZERO), ask, onOffer);
     }
 
-    /** For one call connection. */
-    Asker attached() {
-        return new Asker(this, desk.attached(instance));
+    /** Waits, at most until the desk's deadline. */
+    TurnAnswer ask(long ask) {
+        return desk.ask(instance, ask);
     }
 
-    /** One call connection at the desk; a newer one makes it void. */
-    record Asker(TurnSeat seat, long connection) {
-
-        /** Waits, at most until the desk's deadline. */
-        TurnAnswer ask() {
-            return seat.desk().ask(seat.instance(), connection);
-        }
-
-        void released() {
-            seat.desk().released(seat.instance(), connection);
-        }
+    void released(long ask) {
+        desk.released(instance, ask);
     }
 }

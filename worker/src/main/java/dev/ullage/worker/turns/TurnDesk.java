@@ -8,7 +8,6 @@ import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import dev.ullage.common.protocol.TurnReport;
 import dev.ullage.common.protocol.TurnReport.Holder;
 import dev.ullage.worker.turns.TurnInput.Asked;
-import dev.ullage.worker.turns.TurnInput.Attached;
 import dev.ullage.worker.turns.TurnInput.Capped;
 import dev.ullage.worker.turns.TurnInput.Left;
 import dev.ullage.worker.turns.TurnInput.Overdue;
@@ -18,6 +17,7 @@ import dev.ullage.worker.turns.TurnInput.Replayed;
 import dev.ullage.worker.turns.TurnInput.Said;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
@@ -41,11 +41,21 @@ public final class TurnDesk {
     private final Clock clock;
     private final Duration deadline;
     private final TurnState state = new TurnState();
-    private final NavigableMap<Long, CompletableFuture<TurnAnswer>> waiting = new TreeMap<>();
+    private final NavigableMap<Key, CompletableFuture<TurnAnswer>> waiting = new TreeMap<>();
     private final NavigableMap<RankInstance, Listener> listeners = new TreeMap<>();
     private final NavigableMap<DeviceId, Keeper> keepers = new TreeMap<>();
     private final NavigableMap<DeviceId, Holder> saidToBeSlow = new TreeMap<>();
-    private long lastConnection;
+
+    /** One asking. */
+    private record Key(RankInstance instance, long ask) implements Comparable<Key> {
+        private static final Comparator<Key> ORDER =
+                Comparator.comparing(Key::instance).thenComparingLong(Key::ask);
+
+        @Override
+        public int compareTo(Key other) {
+            return ORDER.compare(this, other);
+        }
+    }
 
     /** Who hears what a rank takes turns at, and what it heard last. */
     private record Listener(Consumer<Optional<RankTurn>> onOffer, Optional<RankTurn> heard) {}
@@ -129,11 +139,12 @@ public final class TurnDesk {
      * A process said hello.
      *
      * @param burst what it holds by a turn, zero when nothing
+     * @param ask the last number it took
      * @param onOffer told what it takes turns at, now and whenever that changes; empty: nothing
      */
     public synchronized void said(
-            RankInstance instance, DeviceId device, MemoryBytes burst, Consumer<Optional<RankTurn>> onOffer) {
-        on(new Said(instance, device, burst, ++lastConnection));
+            RankInstance instance, DeviceId device, MemoryBytes burst, long ask, Consumer<Optional<RankTurn>> onOffer) {
+        on(new Said(instance, device, burst, ask));
         Optional<RankTurn> offer = state.offer(instance);
         listeners.put(instance, new Listener(onOffer, offer));
         if (offer.isPresent()) {
@@ -149,54 +160,47 @@ public final class TurnDesk {
         }
     }
 
-    /** Another connection for a process's calls; what was asked over an older one is void. Returns its number. */
-    public synchronized long attached(RankInstance instance) {
-        on(new Attached(instance, ++lastConnection));
-        return lastConnection;
-    }
-
     /** Waits for a turn, at most until the deadline. */
-    public TurnAnswer ask(RankInstance instance, long connection) {
+    public TurnAnswer ask(RankInstance instance, long ask) {
         CompletableFuture<TurnAnswer> answer = new CompletableFuture<>();
         synchronized (this) {
-            waiting.put(connection, answer);
-            on(new Asked(instance, connection));
+            waiting.put(new Key(instance, ask), answer);
+            on(new Asked(instance, ask));
         }
         try {
             return answer.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            return overdue(instance, connection, answer);
+            return overdue(instance, ask, answer);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return overdue(instance, connection, answer);
+            return overdue(instance, ask, answer);
         } catch (ExecutionException e) {
             throw new IllegalStateException("a turn's answer is never a failure", e);
         } finally {
             synchronized (this) {
-                waiting.remove(connection, answer);
+                waiting.remove(new Key(instance, ask), answer);
             }
         }
     }
 
-    private synchronized TurnAnswer overdue(
-            RankInstance instance, long connection, CompletableFuture<TurnAnswer> answer) {
-        on(new Overdue(instance, connection));
-        TurnAnswer last = answer.getNow(TurnAnswer.refused(instance, connection, "it waits no longer"));
+    private synchronized TurnAnswer overdue(RankInstance instance, long ask, CompletableFuture<TurnAnswer> answer) {
+        on(new Overdue(instance, ask));
+        TurnAnswer last = answer.getNow(TurnAnswer.refused(instance, ask, "it waits no longer"));
         if (last.burst().isEmpty()) {
             LOG.warn("rank={} reason=\"no turn: {}\"", instance, last.reason());
         }
         return last;
     }
 
-    public synchronized void released(RankInstance instance, long connection) {
-        on(new Released(instance, connection));
+    public synchronized void released(RankInstance instance, long ask) {
+        on(new Released(instance, ask));
     }
 
     // ---- both
 
     private void on(TurnInput input) {
         for (TurnAnswer answer : state.on(input, clock.instant())) {
-            CompletableFuture<TurnAnswer> asked = waiting.get(answer.connection());
+            CompletableFuture<TurnAnswer> asked = waiting.get(new Key(answer.instance(), answer.ask()));
             if (asked != null) {
                 asked.complete(answer);
             }

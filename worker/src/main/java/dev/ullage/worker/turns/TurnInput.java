@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a desk is told. A connection is a number that grows with every connection of any rank: what was asked over an
- * older one than a rank's newest is void.
+ * What a desk is told. Each time a process asks it takes a greater number; what it says may come late, twice or in
+ * another order, and whatever has an older number than its newest is void.
  */
 public sealed interface TurnInput {
 
@@ -28,20 +28,22 @@ public sealed interface TurnInput {
     /** From the device's keeper: bursts there may come to this much, from now on. */
     record Capped(DeviceId device, MemoryBytes cap) implements TurnInput {}
 
-    /** A process said hello: what it holds by a turn, zero when it has none. It holds and waits for nothing else. */
-    record Said(RankInstance instance, DeviceId device, MemoryBytes burst, long connection) implements TurnInput {}
-
-    /** A process opened another connection for its calls; it may hold a turn still. */
-    record Attached(RankInstance instance, long connection) implements TurnInput {}
+    /**
+     * A process said hello. It holds and waits for nothing but what it says.
+     *
+     * @param burst what it holds by a turn, zero when it has none
+     * @param ask the last number it took, 0 when none
+     */
+    record Said(RankInstance instance, DeviceId device, MemoryBytes burst, long ask) implements TurnInput {}
 
     /** A process wants a turn, and waits. */
-    record Asked(RankInstance instance, long connection) implements TurnInput {}
+    record Asked(RankInstance instance, long ask) implements TurnInput {}
 
-    /** A process holds nothing by a turn any more, and waits for none. */
-    record Released(RankInstance instance, long connection) implements TurnInput {}
+    /** A process holds nothing by what it asked for up to this number, and waits for nothing of it. */
+    record Released(RankInstance instance, long ask) implements TurnInput {}
 
     /** A process has waited for as long as it may. */
-    record Overdue(RankInstance instance, long connection) implements TurnInput {}
+    record Overdue(RankInstance instance, long ask) implements TurnInput {}
 
     /** A process is gone, and its memory with it. */
     record Left(RankInstance instance) implements TurnInput {}

@@ -8,7 +8,6 @@ import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import dev.ullage.common.protocol.TurnReport;
 import dev.ullage.worker.turns.TurnInput.Asked;
-import dev.ullage.worker.turns.TurnInput.Attached;
 import dev.ullage.worker.turns.TurnInput.Capped;
 import dev.ullage.worker.turns.TurnInput.Left;
 import dev.ullage.worker.turns.TurnInput.Overdue;
@@ -62,10 +61,10 @@ public final class TurnState {
         private TurnReport.Counts counts = TurnReport.Counts.NONE;
     }
 
-    /** Where a process is, and the newest connection it has. */
-    private record Seat(DeviceId device, long connection) {}
+    /** Where a process is, and the last number it took, as far as it was heard. */
+    private record Seat(DeviceId device, long ask) {}
 
-    private record Waiting(RankInstance instance, long connection, Instant since) {
+    private record Waiting(RankInstance instance, long ask, Instant since) {
         JobId job() {
             return instance.rank().job();
         }
@@ -86,15 +85,10 @@ public final class TurnState {
             desk(capped.device()).cap = capped.cap();
         } else if (input instanceof Said said) {
             onSaid(said, now);
-        } else if (input instanceof Attached attached) {
-            onAttached(attached, now);
         } else if (input instanceof Asked asked) {
             onAsked(asked, now);
         } else if (input instanceof Released released) {
-            if (isNewest(released.instance(), released.connection())) {
-                stopWaiting(released.instance(), "it waits no longer", now);
-                leave(released.instance());
-            }
+            onReleased(released, now);
         } else if (input instanceof Overdue overdue) {
             onOverdue(overdue, now);
         } else if (input instanceof Left left) {
@@ -108,16 +102,10 @@ public final class TurnState {
         return desks.computeIfAbsent(device, key -> new Desk());
     }
 
-    private boolean isNewest(RankInstance instance, long connection) {
-        return Optional.ofNullable(seats.get(instance))
-                .filter(seat -> seat.connection() == connection)
-                .isPresent();
-    }
-
     private void onSaid(Said said, Instant now) {
         RankInstance instance = said.instance();
         stopWaiting(instance, "it connected anew", now);
-        seats.put(instance, new Seat(said.device(), said.connection()));
+        seats.put(instance, new Seat(said.device(), said.ask()));
         desk(said.device()).silent.remove(instance);
         if (said.burst().isZero()) {
             leave(instance);
@@ -131,31 +119,36 @@ public final class TurnState {
         }
     }
 
-    private void onAttached(Attached attached, Instant now) {
-        Seat seat = seats.get(attached.instance());
-        if (seat != null) {
-            stopWaiting(attached.instance(), "it connected anew", now);
-            seats.put(attached.instance(), new Seat(seat.device(), attached.connection()));
-        }
-    }
-
     private void onAsked(Asked asked, Instant now) {
         RankInstance instance = asked.instance();
         Seat seat = seats.get(instance);
-        if (seat == null || seat.connection() != asked.connection()) {
-            answers.add(TurnAnswer.refused(instance, asked.connection(), "it has a newer connection"));
+        if (seat == null || asked.ask() < seat.ask()) {
+            answers.add(TurnAnswer.refused(instance, asked.ask(), "it has asked again since, or not said hello"));
             return;
         }
         Optional<Turn.Part> part =
-                turn(instance).filter(turn -> turn.isInside(instance)).flatMap(it -> it.part(instance));
+                turn(instance).filter(turn -> turn.isInside(instance)).flatMap(turn -> turn.part(instance));
         if (part.isPresent()) {
-            answers.add(
-                    TurnAnswer.given(instance, asked.connection(), part.get().burst()));
-            return;
+            seats.put(instance, new Seat(seat.device(), asked.ask()));
+            answers.add(TurnAnswer.given(instance, asked.ask(), part.get().burst()));
+        } else if (asked.ask() > seat.ask()) {
+            stopWaiting(instance, "it asked again", now);
+            seats.put(instance, new Seat(seat.device(), asked.ask()));
+            queue.add(new Waiting(instance, asked.ask(), now));
+            refuseTheUnplanned(seat.device(), now);
+        } else if (waiting(instance).isEmpty()) {
+            answers.add(TurnAnswer.refused(instance, asked.ask(), "it waits no longer"));
         }
-        stopWaiting(instance, "it asked again", now);
-        queue.add(new Waiting(instance, asked.connection(), now));
-        refuseTheUnplanned(seat.device(), now);
+    }
+
+    private void onReleased(Released released, Instant now) {
+        RankInstance instance = released.instance();
+        Seat seat = seats.get(instance);
+        if (seat != null && released.ask() >= seat.ask()) {
+            stopWaiting(instance, "it waits no longer", now);
+            seats.put(instance, new Seat(seat.device(), released.ask()));
+            leave(instance);
+        }
     }
 
     private void refuseTheUnplanned(DeviceId device, Instant now) {
@@ -170,7 +163,7 @@ public final class TurnState {
 
     private void onOverdue(Overdue overdue, Instant now) {
         Seat seat = seats.get(overdue.instance());
-        if (seat == null || seat.connection() != overdue.connection()) {
+        if (seat == null || seat.ask() != overdue.ask()) {
             return;
         }
         Optional<Waiting> waiting = waiting(overdue.instance());
@@ -222,7 +215,7 @@ public final class TurnState {
     private void stopWaiting(RankInstance instance, String reason, Instant now) {
         waiting(instance).ifPresent(waiting -> {
             dequeue(waiting, now);
-            answers.add(TurnAnswer.refused(instance, waiting.connection(), reason));
+            answers.add(TurnAnswer.refused(instance, waiting.ask(), reason));
         });
     }
 
@@ -334,7 +327,7 @@ public final class TurnState {
         RankInstance instance = waiting.instance();
         Turn.Part part = turn.part(instance).orElseThrow();
         turn.enter(instance);
-        answers.add(TurnAnswer.given(instance, waiting.connection(), part.burst()));
+        answers.add(TurnAnswer.given(instance, waiting.ask(), part.burst()));
         Desk desk = desk(part.device());
         TurnReport.Counts counts = desk.counts;
         desk.counts = new TurnReport.Counts(counts.given() + 1, counts.waits(), counts.waitedMillis(), counts.missed());

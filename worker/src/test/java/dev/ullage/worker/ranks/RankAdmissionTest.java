@@ -37,7 +37,8 @@ class RankAdmissionTest {
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
                 Optional.empty(),
-                Optional.empty());
+                Optional.empty(),
+                0);
         try (SocketChannel channel = SocketChannel.open()) {
             admission.hello(
                     hello, peerUser, new SessionConnection(channel, Runnable::run, closed -> {}, Instant.EPOCH));

@@ -39,7 +39,7 @@ class RankCodecTest {
             + "'localWorldSize':8,'pid':4242,'launcher':'torchrun','restart':2,'visibleDevices':'0,1,2,3',"
             + "'deviceOrder':'PCI_BUS_ID','containerDevices':'all',"
             + "'device':'GPU-5a','framework':'torch 2.10.0','canEnforce':['torch','allocator'],"
-            + "'inForce':{'sequence':41,'limitBytes':68719476736},'heldBytes':1234567,'turnBytes':77}";
+            + "'inForce':{'sequence':41,'limitBytes':68719476736},'heldBytes':1234567,'turnBytes':77,'turnAsk':5}";
 
     private final RankCodec codec = new RankCodec();
 
@@ -75,7 +75,8 @@ class RankCodecTest {
                                 Optional.of("all")),
                         Optional.of(new RankMessage.InForce(41, MemoryBytes.of(68719476736L))),
                         Optional.of(MemoryBytes.of(1234567)),
-                        Optional.of(MemoryBytes.of(77))));
+                        Optional.of(MemoryBytes.of(77)),
+                        5));
     }
 
     @Test
@@ -87,7 +88,8 @@ class RankCodecTest {
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
                 Optional.empty(),
-                Optional.empty());
+                Optional.empty(),
+                0);
         String start = "{'type':'hello','version':1,'job':'j','rank':0,'worldSize':1,'localRank':0,'pid':1,"
                 + "'launcher':'none'";
 
@@ -198,7 +200,7 @@ class RankCodecTest {
         assertThat(text(codec.turns(Optional.empty(), Duration.ofSeconds(60))))
                 .isEqualTo("{\"type\":\"turns\",\"deadlineMillis\":60000,\"turnBytes\":{}}\n");
         assertThat(parse("{'type':'turn','id':7}")).isEqualTo(new RankMessage.TurnAsked(7));
-        assertThat(parse("{'type':'turn-released'}")).isEqualTo(new RankMessage.TurnReleased());
+        assertThat(parse("{'type':'turn-released','id':7}")).isEqualTo(new RankMessage.TurnReleased(7));
         assertThat(text(codec.turn(7, new TurnAnswer(rank(0), 1, Optional.of(MemoryBytes.of(9)), ""))))
                 .isEqualTo("{\"type\":\"turn\",\"id\":7,\"turnBytes\":9}\n");
         assertThat(text(codec.turn(7, new TurnAnswer(rank(0), 1, Optional.empty(), "no"))))

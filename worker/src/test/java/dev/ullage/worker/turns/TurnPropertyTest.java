@@ -11,7 +11,6 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import dev.ullage.worker.turns.TurnInput.Asked;
-import dev.ullage.worker.turns.TurnInput.Attached;
 import dev.ullage.worker.turns.TurnInput.Capped;
 import dev.ullage.worker.turns.TurnInput.Left;
 import dev.ullage.worker.turns.TurnInput.Overdue;
@@ -48,7 +47,7 @@ class TurnPropertyTest {
         private RankInstance instance;
         private final DeviceId device;
         private final MemoryBytes burst;
-        private long connection;
+        private long ask;
         private Optional<Instant> waitingSince = Optional.empty();
         private Optional<MemoryBytes> holds = Optional.empty();
 
@@ -72,7 +71,7 @@ class TurnPropertyTest {
         private final NavigableMap<DeviceId, MemoryBytes> bounds = new TreeMap<>();
         private TurnState state = new TurnState();
         private Instant now = Instant.EPOCH;
-        private long connections;
+        private long asks;
         private final NavigableSet<RankInstance> given = new TreeSet<>();
 
         Host(long seed) {
@@ -97,16 +96,14 @@ class TurnPropertyTest {
         }
 
         void hello(Rank rank) {
-            rank.connection = ++connections;
             rank.waitingSince = Optional.empty();
-            on(new Said(rank.instance, rank.device, rank.holds.orElse(MemoryBytes.ZERO), rank.connection));
+            on(new Said(rank.instance, rank.device, rank.holds.orElse(MemoryBytes.ZERO), rank.ask));
         }
 
         void on(TurnInput input) {
             for (TurnAnswer answer : state.on(input, now)) {
                 ranks.stream()
-                        .filter(rank ->
-                                rank.instance.equals(answer.instance()) && rank.connection == answer.connection())
+                        .filter(rank -> rank.instance.equals(answer.instance()) && rank.ask == answer.ask())
                         .filter(rank -> rank.waitingSince.isPresent())
                         .forEach(rank -> {
                             rank.waitingSince = Optional.empty();
@@ -127,9 +124,11 @@ class TurnPropertyTest {
             } else if (deed < 80) {
                 hello(rank);
             } else if (deed < 84) {
-                rank.connection = ++connections;
-                rank.waitingSince = Optional.empty();
-                on(new Attached(rank.instance, rank.connection));
+                // What was said before comes again, and late.
+                on(
+                        dice.nextBoolean()
+                                ? new Asked(rank.instance, rank.ask - 1)
+                                : new Released(rank.instance, rank.ask - 1));
             } else if (deed < 88) {
                 restart(rank);
             } else if (deed < 96) {
@@ -141,7 +140,7 @@ class TurnPropertyTest {
                 if (late.waitingSince
                         .filter(since -> now.isAfter(since.plus(DEADLINE)))
                         .isPresent()) {
-                    on(new Overdue(late.instance, late.connection));
+                    on(new Overdue(late.instance, late.ask));
                     assertThat(late.waitingSince)
                             .as("an answer at the deadline")
                             .isEmpty();
@@ -152,7 +151,8 @@ class TurnPropertyTest {
         void askOrRelease(Rank rank) {
             if (rank.holds.isEmpty() && rank.waitingSince.isEmpty()) {
                 rank.waitingSince = Optional.of(now);
-                on(new Asked(rank.instance, rank.connection));
+                rank.ask = ++asks;
+                on(new Asked(rank.instance, rank.ask));
             } else {
                 release(rank);
             }
@@ -161,7 +161,7 @@ class TurnPropertyTest {
         void release(Rank rank) {
             if (rank.holds.isPresent()) {
                 rank.holds = Optional.empty();
-                on(new Released(rank.instance, rank.connection));
+                on(new Released(rank.instance, rank.ask));
             }
         }
 
@@ -169,7 +169,7 @@ class TurnPropertyTest {
             rank.holds = Optional.empty();
             rank.waitingSince = Optional.empty();
             on(new Left(rank.instance));
-            rank.instance = new RankInstance(rank.instance.rank(), rank.instance.pid(), ++connections);
+            rank.instance = new RankInstance(rank.instance.rank(), rank.instance.pid(), ++asks);
             replan(rank.device);
             hello(rank);
         }
@@ -295,7 +295,7 @@ class TurnPropertyTest {
         host.askOrRelease(other);
         host.now = host.now.plusSeconds(60);
 
-        assertThat(host.state.on(new Overdue(other.instance, other.connection), host.now))
+        assertThat(host.state.on(new Overdue(other.instance, other.ask), host.now))
                 .singleElement()
                 .satisfies(answer -> assertThat(answer.reason())
                         .isEqualTo("waited 60000 ms for a turn on GPU-0; a has it since 155000 ms (ranks a/0);"
