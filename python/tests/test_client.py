@@ -29,6 +29,7 @@ class Registration(WithWorker):
             "localWorldSize": None, "pid": os.getpid(), "launcher": "torchrun", "restart": 0, "visibleDevices": None,
             "deviceOrder": None, "containerDevices": None,
             "device": "GPU-5a", "framework": "torch 2.10.0", "canEnforce": [], "inForce": None, "heldBytes": None,
+            "turnBytes": None, "turnAsk": 0,
         }, hello)
         self.assertEqual(("simulated", 80 << 30, "host-a"),
                          (rank.device.kind, rank.device.total_bytes, rank.device.node))

@@ -47,6 +47,9 @@ class SessionOwner(Protocol):
     def ordered(self, message: Mapping[str, Any]) -> None:
         """A ``limits`` line arrived."""
 
+    def offered(self, message: Mapping[str, Any]) -> None:
+        """A ``turns`` line arrived."""
+
     def lost(self, reason: str) -> None:
         """An attempt or a connection failed; another attempt follows."""
 
@@ -211,6 +214,8 @@ class Session(threading.Thread):
             self._owner.welcomed(message)
         elif message["type"] == "limits":
             self._owner.ordered(message)
+        elif message["type"] == "turns":
+            self._owner.offered(message)
         elif message["type"] == "error":
             code = str(message.get("code"))
             raise UllageError(f"the worker refused: {code}: {message.get('message')}", code)

@@ -22,6 +22,7 @@ import java.util.Set;
  * back what it can spare, safe points, and a socket that may break at any time.
  */
 final class SimulatedRank {
+    private static final long MAX_BACK_OFF_MILLIS = 5000;
     private static final List<Phase> PHASES = List.of(Phase.values());
 
     final int number;
@@ -45,6 +46,7 @@ final class SimulatedRank {
     private Optional<Phase> awaited = Optional.empty();
     private long lastAsk;
     private long askedAtMillis;
+    private long backOffUntilMillis;
 
     /** @param heldBytes what it holds before anybody has told it a limit */
     SimulatedRank(World world, Dice dice, int number, Place place, RankInstance instance, long heldBytes) {
@@ -146,8 +148,10 @@ final class SimulatedRank {
     private void stayConnected() {
         if (connected && connectedTo != host.incarnation()) {
             connected = false;
+            boolean isSlow = world.scenario().takesTurns() && !world.isCalm() && dice.chance(300);
+            backOffUntilMillis = world.time().nowMillis() + (isSlow ? dice.between(0, MAX_BACK_OFF_MILLIS) : 0);
         }
-        if (!connected && host.isAlive()) {
+        if (!connected && host.isAlive() && world.time().nowMillis() >= backOffUntilMillis) {
             connected = true;
             connectedTo = host.incarnation();
             connection++;
