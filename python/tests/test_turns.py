@@ -38,12 +38,13 @@ class TakingTurns(WithWorker):
         rank = self.rank()
         self.assertEqual(150, rank.enter_phase("forward"))
         self.assertEqual(150, rank.enter_phase("backward"))
+        self.worker.wait_for("turn")
         self.assertEqual(1, len(self.worker.heard("turn")))
         self.assertEqual(100, rank.enter_phase("optimizer"))
         ask = self.worker.heard("turn")[0]["id"]
         self.assertEqual(ask, self.worker.wait_for("turn-released")["id"])
         self.assertEqual(150, rank.enter_phase("forward"))
-        self.assertGreater(self.worker.heard("turn")[1]["id"], ask)
+        self.assertGreater(self.worker.wait_for("turn", 2)["id"], ask)
         self.assertEqual((2, 0), (rank.turns.given, rank.turns.missed))
 
     def test_what_is_in_force_is_confirmed_without_the_turn(self):
@@ -118,7 +119,7 @@ class TakingTurns(WithWorker):
         start = time.monotonic()
         self.assertEqual(100, rank.enter_phase("forward"))
         self.assertLess(time.monotonic() - start, 4)
-        ask = self.worker.heard("turn")[-1]["id"]
+        ask = self.worker.wait_for("turn")["id"]
         self.worker.wait_for("turn-released", id=ask)
 
     def test_a_process_that_ends_its_rank_gives_its_turn_back_first(self):

@@ -107,6 +107,11 @@ final class LimitsReader {
                 section,
                 () -> isBurst || (persistent.isEmpty() && peak.isEmpty()),
                 () -> "needs persistent, a peak that is more, and burst-phases that are not empty; or neither amount");
+        MemoryBytes minimum = reader.value(LIMITS + "minimum", ValueParsers::size);
+        reader.require(
+                section,
+                () -> persistent.isEmpty() || !minimum.isMoreThan(persistent.get()),
+                () -> "has a persistent part that is less than " + LIMITS + "minimum (" + minimum + ")");
         return isBurst ? Optional.of(new BurstNeed(persistent.get(), peak.get(), phases)) : Optional.empty();
     }
 
