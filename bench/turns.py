@@ -4,7 +4,8 @@
     python3 bench/turns.py [STEPS]        needs a built distribution (mvn -pl cli -am package)
 
 Each job has the memory profile of a recorded model of 24 layers (6,521 MiB, 23,090 MiB at the peak) on a simulated
-device of 40 GiB, 32 GiB of which may be promised. A step is sleep: as long in its burst and outside of it as a row says.
+device of 40 GiB, 32 GiB of which may be promised. A step is sleep: as long in its burst and outside of it as a row
+says.
 Both ways run in one go, in turn, and the ratio is of their medians.
 """
 

@@ -1,4 +1,4 @@
-"""Taking turns: a burst phase is entered with what the worker gives, and given back when no more is held than before."""
+"""Taking turns: a burst has what the worker gives, and that is given back when no more is held than before."""
 
 import threading
 import time

@@ -244,7 +244,10 @@ class TurnsIT {
                 .path("pid")
                 .asLong();
         go("b");
-        api.await("the other waits", WITHIN, now -> !Api.devices(now).get(0).path("turns").path("waiting").isEmpty());
+        api.await(
+                "the other waits",
+                WITHIN,
+                now -> !Api.devices(now).get(0).path("turns").path("waiting").isEmpty());
         ProcessHandle.of(pid).orElseThrow().destroyForcibly();
 
         assertFullTurns(results(b, 1), 1);

@@ -218,15 +218,15 @@ enum Mutant {
     /** A smaller pool is in force at once, whatever of the larger one is out. */
     private static final class PoolLoweredWhileOut extends Rules {
         @Override
-        MemoryBytes burstBound(MemoryBytes bound, MemoryBytes cap) {
-            return cap;
+        MemoryBytes burstBound(MemoryBytes bound, MemoryBytes allowed) {
+            return allowed;
         }
     }
 
     /** What is wanted may be given, whether the limits have made room or not. */
     private static final class TurnBeforeThePool extends Rules {
         @Override
-        MemoryBytes burstCap(KeeperLogic logic) {
+        MemoryBytes burstsAllowed(KeeperLogic logic) {
             return logic.ledger().wanted().usablePool();
         }
     }

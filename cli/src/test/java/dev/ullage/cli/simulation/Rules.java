@@ -45,12 +45,12 @@ class Rules {
     }
 
     /** What bursts on a device may come to, by its keeper. */
-    MemoryBytes burstCap(KeeperLogic logic) {
-        return logic.burstCap();
+    MemoryBytes burstsAllowed(KeeperLogic logic) {
+        return logic.burstsAllowed();
     }
 
     /** What they may come to until the keeper asks again, by the desk. */
-    MemoryBytes burstBound(MemoryBytes bound, MemoryBytes cap) {
+    MemoryBytes burstBound(MemoryBytes bound, MemoryBytes allowed) {
         return bound;
     }
 

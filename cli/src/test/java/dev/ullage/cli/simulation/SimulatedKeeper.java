@@ -152,8 +152,8 @@ final class SimulatedKeeper {
     void settleBursts() {
         boolean isChanged = false;
         for (boolean again = true; again; ) {
-            MemoryBytes cap = world.rules().burstCap(logic);
-            MemoryBytes bound = world.rules().burstBound(host.turns().cap(id(), cap), cap);
+            MemoryBytes allowed = world.rules().burstsAllowed(logic);
+            MemoryBytes bound = world.rules().burstBound(host.turns().allow(id(), allowed), allowed);
             Decision decision = logic.onBurstBound(bound);
             again = !decision.events().isEmpty();
             isChanged |= again;

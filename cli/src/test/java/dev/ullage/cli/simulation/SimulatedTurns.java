@@ -55,8 +55,8 @@ final class SimulatedTurns {
         return now;
     }
 
-    MemoryBytes cap(DeviceId device, MemoryBytes cap) {
-        on(new TurnInput.Capped(device, cap));
+    MemoryBytes allow(DeviceId device, MemoryBytes allowed) {
+        on(new TurnInput.Allowed(device, allowed));
         bounds.put(device, state.bound(device));
         return state.bound(device);
     }

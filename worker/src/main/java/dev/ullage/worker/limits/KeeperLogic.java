@@ -110,7 +110,7 @@ public final class KeeperLogic {
      * What bursts may come to: never more than the pool in force, and no more of one that is to become smaller. To be
      * raised only after what was decided is durable.
      */
-    public MemoryBytes burstCap() {
+    public MemoryBytes burstsAllowed() {
         return ledger.inForce().usablePool().min(ledger.wanted().usablePool());
     }
 

@@ -245,12 +245,12 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
 
     /**
      * What is in force is durable: the desk may give that much and no more. What it says may still be out decides
-     * whether a smaller pool comes in force; that in turn may be another cap. Returns whether anything came of it.
+     * whether a smaller pool comes in force; that in turn may be another amount. Returns whether anything came of it.
      */
     private boolean settleBursts() {
         boolean isChanged = false;
         for (boolean again = true; again; ) {
-            MemoryBytes bound = setup.turns().cap(device(), logic.burstCap());
+            MemoryBytes bound = setup.turns().allow(device(), logic.burstsAllowed());
             KeeperLogic.Decision decision = logic.onBurstBound(bound);
             again = !decision.events().isEmpty();
             isChanged |= again;

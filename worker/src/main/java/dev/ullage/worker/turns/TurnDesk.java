@@ -7,8 +7,8 @@ import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import dev.ullage.common.protocol.TurnReport;
 import dev.ullage.common.protocol.TurnReport.Holder;
+import dev.ullage.worker.turns.TurnInput.Allowed;
 import dev.ullage.worker.turns.TurnInput.Asked;
-import dev.ullage.worker.turns.TurnInput.Capped;
 import dev.ullage.worker.turns.TurnInput.Left;
 import dev.ullage.worker.turns.TurnInput.Overdue;
 import dev.ullage.worker.turns.TurnInput.Planned;
@@ -85,7 +85,7 @@ public final class TurnDesk {
         on(new Replayed(device, pool, granted));
     }
 
-    /** @param onFell told whenever {@link #cap} would return less than it last did */
+    /** @param onFell told whenever {@link #allow} would return less than it last did */
     public synchronized void onFell(DeviceId device, Runnable onFell) {
         keepers.put(device, new Keeper(onFell, state.bound(device)));
     }
@@ -96,12 +96,12 @@ public final class TurnDesk {
     }
 
     /**
-     * From now on no turn is given that would make bursts on the device come to more than {@code cap}.
+     * From now on no turn is given that would make bursts on the device come to more than {@code allowed}.
      *
-     * @return the most they may come to until the next call: more than the cap while turns from before are out
+     * @return the most they may come to until the next call: more than is allowed while turns from before are out
      */
-    public synchronized MemoryBytes cap(DeviceId device, MemoryBytes cap) {
-        on(new Capped(device, cap));
+    public synchronized MemoryBytes allow(DeviceId device, MemoryBytes allowed) {
+        on(new Allowed(device, allowed));
         MemoryBytes bound = state.bound(device);
         keepers.computeIfPresent(device, (key, keeper) -> new Keeper(keeper.onFell(), bound));
         return bound;

@@ -26,7 +26,7 @@ public sealed interface TurnInput {
     record Planned(DeviceId device, Optional<TurnPlan> plan) implements TurnInput {}
 
     /** From the device's keeper: bursts there may come to this much, from now on. */
-    record Capped(DeviceId device, MemoryBytes cap) implements TurnInput {}
+    record Allowed(DeviceId device, MemoryBytes allowed) implements TurnInput {}
 
     /**
      * A process said hello. It holds and waits for nothing but what it says.

@@ -7,8 +7,8 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import dev.ullage.common.protocol.TurnReport;
+import dev.ullage.worker.turns.TurnInput.Allowed;
 import dev.ullage.worker.turns.TurnInput.Asked;
-import dev.ullage.worker.turns.TurnInput.Capped;
 import dev.ullage.worker.turns.TurnInput.Left;
 import dev.ullage.worker.turns.TurnInput.Overdue;
 import dev.ullage.worker.turns.TurnInput.Planned;
@@ -39,10 +39,10 @@ import java.util.stream.Collectors;
  *   job:    no turn --all that its ranks need is free on every device--> turn --nobody is inside any more--> no turn
  * </pre>
  *
- * Invariants: the bursts of the turns on a device are within its cap, but for what ranks said they hold already. A job
- * is given its turn on all of its devices at once, so no two jobs can each hold what the other waits for. First come,
- * first served: a device that an earlier job waits for is given to no later one. While a process that may hold a turn
- * from before the worker's start has not said so, none is given on its device.
+ * Invariants: the bursts of the turns on a device are within what is allowed there, but for what ranks said they hold
+ * already. A job is given its turn on all of its devices at once, so no two jobs can each hold what the other waits
+ * for. First come, first served: a device that an earlier job waits for is given to no later one. While a process that
+ * may hold a turn from before the worker's start has not said so, none is given on its device.
  */
 public final class TurnState {
     private final NavigableMap<DeviceId, Desk> desks = new TreeMap<>();
@@ -53,7 +53,7 @@ public final class TurnState {
 
     /** One device. */
     private static final class Desk {
-        private MemoryBytes cap = MemoryBytes.ZERO;
+        private MemoryBytes allowed = MemoryBytes.ZERO;
         private MemoryBytes replayed = MemoryBytes.ZERO;
         private Optional<TurnPlan> plan = Optional.empty();
         private boolean isPlanKnown;
@@ -81,8 +81,8 @@ public final class TurnState {
             desk(planned.device()).plan = planned.plan();
             desk(planned.device()).isPlanKnown = true;
             refuseTheUnplanned(planned.device(), now);
-        } else if (input instanceof Capped capped) {
-            desk(capped.device()).cap = capped.cap();
+        } else if (input instanceof Allowed allowance) {
+            desk(allowance.device()).allowed = allowance.allowed();
         } else if (input instanceof Said said) {
             onSaid(said, now);
         } else if (input instanceof Asked asked) {
@@ -111,7 +111,7 @@ public final class TurnState {
             leave(instance);
             return;
         }
-        // A fact: it holds this already, whatever the cap is.
+        // A fact: it holds this already, whatever is allowed.
         Turn turn = turns.computeIfAbsent(instance.rank().job(), job -> new Turn(now));
         turn.keep(instance, new Turn.Part(said.device(), said.burst()));
         if (!turn.isInside(instance)) {
@@ -282,13 +282,13 @@ public final class TurnState {
 
     private boolean fits(DeviceId device, MemoryBytes more) {
         Desk desk = desk(device);
-        return desk.silent.isEmpty() && !out(device).plus(more).isMoreThan(desk.cap);
+        return desk.silent.isEmpty() && !out(device).plus(more).isMoreThan(desk.allowed);
     }
 
-    /** A job that needs more than the cap waits for a larger one, and stands in nobody's way meanwhile. */
+    /** A job that needs more than is allowed waits until it is, and stands in nobody's way meanwhile. */
     private boolean couldEverFit(Map<RankInstance, Turn.Part> demand) {
         return byDevice(demand).entrySet().stream()
-                .noneMatch(need -> need.getValue().isMoreThan(desk(need.getKey()).cap));
+                .noneMatch(need -> need.getValue().isMoreThan(desk(need.getKey()).allowed));
     }
 
     private boolean isWaiting(JobId job) {
@@ -340,11 +340,11 @@ public final class TurnState {
         return turns.values().stream().map(turn -> turn.on(device)).reduce(MemoryBytes.ZERO, MemoryBytes::plus);
     }
 
-    /** The most that bursts on a device may come to until its cap is raised. */
+    /** The most that bursts on a device may come to until more is allowed. */
     public MemoryBytes bound(DeviceId device) {
         Desk desk = desk(device);
         MemoryBytes unheard = desk.silent.isEmpty() ? MemoryBytes.ZERO : desk.replayed;
-        return desk.cap.max(out(device)).max(unheard);
+        return desk.allowed.max(out(device)).max(unheard);
     }
 
     /** What the rank takes turns at; empty when it does not. */
@@ -372,7 +372,7 @@ public final class TurnState {
                                 millis(turn.getValue().since(), now),
                                 turn.getValue().ranks()))
                 .collect(Collectors.joining(", "));
-        return (holders.isEmpty() ? "nobody has it" : holders) + "; the pool is " + desk.cap + ", of which "
+        return (holders.isEmpty() ? "nobody has it" : holders) + "; the pool is " + desk.allowed + ", of which "
                 + out(device) + " is out";
     }
 

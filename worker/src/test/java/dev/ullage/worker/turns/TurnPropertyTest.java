@@ -10,8 +10,8 @@ import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
+import dev.ullage.worker.turns.TurnInput.Allowed;
 import dev.ullage.worker.turns.TurnInput.Asked;
-import dev.ullage.worker.turns.TurnInput.Capped;
 import dev.ullage.worker.turns.TurnInput.Left;
 import dev.ullage.worker.turns.TurnInput.Overdue;
 import dev.ullage.worker.turns.TurnInput.Planned;
@@ -34,8 +34,8 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 /**
- * Goal: whatever ranks, keepers and coordinators do, bursts stay within the caps, no two jobs hold each what the other
- * waits for, everybody gets a turn or an answer. Method: random deeds against what the ranks were really told.
+ * Goal: whatever ranks, keepers and coordinators do, bursts stay within the allowed, no two jobs hold each what the
+ * other waits for, everybody gets a turn or an answer. Method: random deeds against what the ranks were really told.
  */
 class TurnPropertyTest {
     private static final int STEPS = 250;
@@ -67,7 +67,7 @@ class TurnPropertyTest {
                 new Rank("b", 2, DEVICES.get(0), 5),
                 new Rank("b", 3, DEVICES.get(1), 4),
                 new Rank("c", 4, DEVICES.get(1), 3));
-        private final NavigableMap<DeviceId, MemoryBytes> caps = new TreeMap<>();
+        private final NavigableMap<DeviceId, MemoryBytes> allowed = new TreeMap<>();
         private final NavigableMap<DeviceId, MemoryBytes> bounds = new TreeMap<>();
         private TurnState state = new TurnState();
         private Instant now = Instant.EPOCH;
@@ -77,7 +77,7 @@ class TurnPropertyTest {
         Host(long seed) {
             this.dice = new Random(seed);
             DEVICES.forEach(device -> replan(device));
-            DEVICES.forEach(device -> cap(device, 9));
+            DEVICES.forEach(device -> allow(device, 9));
             ranks.forEach(this::hello);
         }
 
@@ -89,9 +89,9 @@ class TurnPropertyTest {
             on(new Planned(device, Optional.of(new TurnPlan(MemoryBytes.of(9), turns))));
         }
 
-        void cap(DeviceId device, long bytes) {
-            caps.put(device, MemoryBytes.of(bytes));
-            on(new Capped(device, MemoryBytes.of(bytes)));
+        void allow(DeviceId device, long bytes) {
+            allowed.put(device, MemoryBytes.of(bytes));
+            on(new Allowed(device, MemoryBytes.of(bytes)));
             bounds.put(device, state.bound(device));
         }
 
@@ -132,7 +132,7 @@ class TurnPropertyTest {
             } else if (deed < 88) {
                 restart(rank);
             } else if (deed < 96) {
-                cap(rank.device, dice.nextInt(10));
+                allow(rank.device, dice.nextInt(10));
             } else {
                 workerRestarts();
             }
@@ -187,7 +187,7 @@ class TurnPropertyTest {
                             .map(rank -> rank.instance)
                             .toList())));
             DEVICES.forEach(this::replan);
-            caps.forEach((device, cap) -> cap(device, cap.value()));
+            allowed.forEach((device, allowed) -> allow(device, allowed.value()));
             List<Rank> order = new ArrayList<>(ranks);
             Collections.shuffle(order, dice);
             for (Rank rank : order) {
@@ -197,7 +197,7 @@ class TurnPropertyTest {
                 }
                 check();
             }
-            caps.forEach((device, cap) -> cap(device, cap.value()));
+            allowed.forEach((device, allowed) -> allow(device, allowed.value()));
         }
 
         void check() {
@@ -218,9 +218,9 @@ class TurnPropertyTest {
             }
         }
 
-        /** All who hold something are done with it some time; who waits gets a turn, if the cap lets it. */
+        /** All who hold something are done with it some time; who waits gets a turn, if it can. */
         void everybodyGetsATurn() {
-            DEVICES.forEach(device -> cap(device, 9));
+            DEVICES.forEach(device -> allow(device, 9));
             drain();
             for (int round = 0; round < 20; round++) {
                 given.clear();
@@ -252,7 +252,7 @@ class TurnPropertyTest {
         host.state = new TurnState();
         host.on(new Replayed(holder.device, MemoryBytes.of(9), List.of(holder.instance, other.instance)));
         DEVICES.forEach(host::replan);
-        DEVICES.forEach(device -> host.cap(device, 9));
+        DEVICES.forEach(device -> host.allow(device, 9));
         host.hello(other);
         host.askOrRelease(other);
 
