@@ -122,6 +122,22 @@ class TakingTurns(WithWorker):
         ask = self.worker.wait_for("turn")["id"]
         self.worker.wait_for("turn-released", id=ask)
 
+    def test_what_is_owed_of_an_older_number_is_never_said_of_the_one_that_is_being_asked_for(self):
+        rank = self.rank()
+        rank.turns._owes_release = True
+        tell, rank._calls.turn_released = rank._calls.turn_released, lambda number: False
+        self.given.clear()
+        entering = threading.Thread(target=rank.enter_phase, args=("forward",))
+        entering.start()
+        self.assertTrue(self.asked.wait(5))
+        rank._calls.turn_released = tell
+        with rank.lock:
+            rank.turns.pay()
+        self.given.set()
+        entering.join(5)
+        self.assertEqual(150, rank.limit_bytes)
+        self.assertEqual([], self.worker.heard("turn-released"))
+
     def test_a_process_that_ends_its_rank_gives_its_turn_back_first(self):
         rank = self.rank()
         rank.enter_phase("backward")

@@ -78,6 +78,8 @@ class Turns:
                 if self._rank.closed or not self.wants(phase):
                     break
                 self._last_ask = ask = max(self._last_ask + 1, int(time.monotonic() * _MICROSECONDS))
+                # A greater number voids all before it; a release of this one would take back what it is about to get.
+                self._owes_release = False
                 hellos = self._hellos
                 left = start + self._deadline_seconds + SLACK_SECONDS - time.monotonic()
             if left <= 0:

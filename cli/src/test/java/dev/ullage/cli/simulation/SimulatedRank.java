@@ -148,7 +148,9 @@ final class SimulatedRank {
     private void stayConnected() {
         if (connected && connectedTo != host.incarnation()) {
             connected = false;
-            boolean isSlow = world.scenario().takesTurns() && !world.isCalm() && dice.chance(300);
+            boolean isSlow = world.scenario().takesTurns()
+                    && !world.isCalm()
+                    && dice.chance(client.turn().isZero() ? 200 : 900);
             backOffUntilMillis = world.time().nowMillis() + (isSlow ? dice.between(0, MAX_BACK_OFF_MILLIS) : 0);
         }
         if (!connected && host.isAlive() && world.time().nowMillis() >= backOffUntilMillis) {

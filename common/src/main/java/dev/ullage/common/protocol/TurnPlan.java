@@ -1,6 +1,5 @@
 package dev.ullage.common.protocol;
 
-import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankInstance;
@@ -33,10 +32,5 @@ public record TurnPlan(MemoryBytes pool, List<RankTurn> ranks) {
 
     public Optional<RankTurn> of(RankInstance instance) {
         return ranks.stream().filter(rank -> rank.instance().equals(instance)).findFirst();
-    }
-
-    /** For people: who may use how much of what. */
-    public String describe(DeviceId device) {
-        return "pool " + pool + " on " + device + " for " + ranks.size() + " rank" + (ranks.size() == 1 ? "" : "s");
     }
 }

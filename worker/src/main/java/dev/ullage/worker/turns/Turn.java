@@ -4,7 +4,6 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
 import java.time.Instant;
-import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
@@ -88,12 +87,5 @@ final class Turn {
     /** For people: which ranks are in it. */
     String ranks() {
         return inside.stream().map(instance -> instance.rank().toString()).collect(Collectors.joining(", "));
-    }
-
-    /** For tests: what each rank that is inside may use. */
-    Map<RankInstance, Part> used() {
-        NavigableMap<RankInstance, Part> used = new TreeMap<>(parts);
-        used.keySet().retainAll(inside);
-        return used;
     }
 }
