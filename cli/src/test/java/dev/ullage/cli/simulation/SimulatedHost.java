@@ -266,13 +266,19 @@ final class SimulatedHost {
         return turns;
     }
 
-    /** Something about a turn reaches the worker's process, over a connection that said hello before. */
+    /** Something about a turn reaches the worker's process. */
     void aboutTurns(SimulatedRank rank, int connection, Consumer<SimulatedTurns> message) {
         int to = incarnation;
         world.overSocket(() -> run(to, () -> {
-            if (rank.mayStillArrive(connection) && connections.getOrDefault(rank.instance, 0) >= connection) {
-                message.accept(turns);
+            if (!rank.mayStillArrive(connection)) {
+                return;
             }
+            if (connections.getOrDefault(rank.instance, 0) < connection) {
+                // Its hello is still on the way; nothing is read of a connection before that.
+                world.time().after(WAIT_FOR_HELLO_MILLIS, () -> aboutTurns(rank, connection, message));
+                return;
+            }
+            message.accept(turns);
         }));
     }
 
