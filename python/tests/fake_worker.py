@@ -38,6 +38,9 @@ class FakeWorker:
         self.reads = threading.Event()
         self.reads.set()
         self.answers = True
+        #: What is said to a rank that asks for a turn, by the number it took; None: nothing.
+        self.turn: Optional[Callable[[int], Dict[str, Any]]] = None
+        self.turns: Optional[Dict[str, Any]] = None
         self.messages: List[Dict[str, Any]] = []
         self._changed = threading.Condition()
         self._connections: List[socket.socket] = []
@@ -158,6 +161,8 @@ class FakeWorker:
                 self._welcome(connection, message)
         elif kind == "attach":
             self._send(connection, {"type": "attached"})
+        elif kind == "turn" and self.turn is not None:
+            self._send(connection, self.turn(message["id"]))
         elif kind == "phase" and "id" in message and self.answers:
             limit = None if self.limits is None else self.limits[message["phase"]]
             self._send(connection, {"type": "entered", "id": message["id"],
@@ -173,6 +178,8 @@ class FakeWorker:
             "snapshotSteps": 500})
         if self.limits is not None:
             self._send(connection, {"type": "limits", "sequence": self.sequence, "limitBytes": self.limits})
+        if self.turns is not None:
+            self._send(connection, self.turns)
         self._sessions.append(connection)
 
     @staticmethod

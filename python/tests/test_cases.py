@@ -24,6 +24,10 @@ def _after(step, state):
             now["told"] = state.commit(now["plan"])
     elif step["do"] == "enter":
         state.enter(step["phase"])
+    elif step["do"] == "take":
+        state.take_turn(step["bytes"], step["phases"])
+    elif step["do"] == "end":
+        now["ended"] = state.end_turn(step["held"])
     elif step["do"] == "reconnect":
         state.forget_pending()
     in_force = state.in_force
@@ -31,7 +35,7 @@ def _after(step, state):
     now.update({
         "inForce": None if in_force is None else [in_force.sequence, in_force.limit_bytes],
         "limit": state.limit_bytes, "newest": state.newest_sequence, "pending": state.pending,
-        "needsSettling": state.needs_settling,
+        "needsSettling": state.needs_settling, "turn": state.turn_bytes,
         "limits": None if limits is None else [limits[phase] for phase in PHASES]})
     return now
 

@@ -30,6 +30,7 @@ class Registration(WithWorker):
             "deviceOrder": None, "containerDevices": None,
             "device": "GPU-5a", "framework": "torch 2.10.0", "policy": None, "canEnforce": [],
             "inForce": None, "heldBytes": None,
+            "turnBytes": None, "turnAsk": 0,
         }, hello)
         self.assertEqual(("simulated", 80 << 30, "host-a"),
                          (rank.device.kind, rank.device.total_bytes, rank.device.node))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-from ullage.client import Device
+from ullage.device import Device
 from ullage.execution import fraction_text, framework_settings, torch_version_for
 
 from tests.fake_worker import FakeWorker, uniform

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from ullage.allocator import LimitedAllocator
 from ullage.applier import Applier, Usage
-from ullage.client import Device, Rank
+from ullage.client import Rank
+from ullage.device import Device
 from ullage.connecting import connect, current
 from ullage.errors import (LaunchError, MemoryLimitError, OutOfMemoryStop, ProtocolError, RestartForMemory, StepFailed,
                            UllageError)

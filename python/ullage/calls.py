@@ -8,7 +8,7 @@ import socket
 import struct
 import threading
 import time
-from typing import Callable, NamedTuple, Optional
+from typing import Any, Callable, Mapping, NamedTuple, Optional
 
 from ullage.errors import ProtocolError
 from ullage.phases import PHASES
@@ -97,6 +97,41 @@ class Calls:
             except (OSError, ProtocolError):
                 self._lost(connection)
                 return None
+
+    def ask_turn(self, number: int, timeout: float, pace: float,
+                 waiting: Callable[[], bool]) -> Optional[Mapping[str, Any]]:
+        """Asks for a turn and waits for the answer; None after ``timeout`` seconds or without worker.
+
+        ``waiting`` is called about every ``pace`` seconds and says whether to go on.
+        """
+        with self._wait_lock:
+            connection = self._socket
+            if connection is None or not self._send(b'{"type":"turn","id":%d}\n' % number):
+                return None
+            deadline = self._clock() + timeout
+            try:
+                while self._clock() < deadline:
+                    self._receive_timeout(connection, pace)
+                    try:
+                        data = connection.recv(4096)
+                    except BlockingIOError:
+                        if not waiting():
+                            return None
+                        continue
+                    if not data:
+                        raise ConnectionResetError("closed by the worker")
+                    for line in self._lines.feed(data):
+                        message = decode(line)
+                        if message["type"] == "turn" and optional_integer(message, "id") == number:
+                            return message
+                return None
+            except (OSError, ProtocolError):
+                self._lost(connection)
+                return None
+
+    def turn_released(self, number: int) -> bool:
+        """Tells the worker that nothing asked for up to ``number`` is held or waited for; returns whether it was."""
+        return self._send(b'{"type":"turn-released","id":%d}\n' % number)
 
     def _answer(self, connection: socket.socket, number: int, timeout: float) -> Optional[Entered]:
         deadline = None

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 import threading
 import time
 import types
-from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
 from ullage.applier import AdvisoryApplier, Applier, Usage, fixed_bytes_of, restart_fields
 from ullage.backoff import Backoff
 from ullage.calls import Calls
+from ullage.device import Device, device_of, framework_loaded
 from ullage.errors import UllageError
 from ullage.launch import LaunchInfo
 from ullage.mailbox import Mailbox
 from ullage.phases import IDLE, SPELLINGS, phase_name
+from ullage.scope import PhaseScope
 from ullage.session import Session
 from ullage.state import InForce, LimitState, Receipt
+from ullage.turns import Turns
 from ullage.watch import Watch
 from ullage.wire import VERSION, optional_integer, order_of
 
@@ -28,18 +29,6 @@ USAGE_SECONDS = 1.0
 #: After so long without a safe point the client's own thread applies an order, if the allocator allows that.
 QUIET_SECONDS = 2.0
 _SETTLE_ATTEMPTS = 4
-
-
-@dataclass(frozen=True)
-class Device:
-    """The device the worker counts this rank on. ``total_bytes`` is None when the worker does not know it."""
-
-    uuid: Optional[str]
-    index: Optional[int]
-    name: Optional[str]
-    kind: Optional[str]
-    total_bytes: Optional[int]
-    node: Optional[str]
 
 
 class Rank:
@@ -66,7 +55,7 @@ class Rank:
         self._notified = self._state.limit_bytes
         self._held_bytes: Optional[int] = None
         self._step = 0
-        self._depth = 0
+        self.depth = 0
         self._pid = os.getpid()
         self._safe_at = time.monotonic()
         self._usage_at = -USAGE_SECONDS
@@ -81,6 +70,7 @@ class Rank:
         self._closed = info is None
         self._session = None if info is None else Session(path, self, backoff)
         self._calls = Calls(lambda: None) if self._session is None else self._session.calls
+        self.turns = Turns(self, self._calls)
         self._watch = Watch(lambda message: None if self._session is None else self._session.soft(message))
         self.mail = Mailbox(lambda: None) if self._session is None else self._session.mail
 
@@ -107,6 +97,8 @@ class Rank:
         seconds, or without a worker, the limit is the one known here. Raises ValueError for an unknown phase.
         """
         name = SPELLINGS.get(phase) or phase_name(phase)
+        if name in self.turns.offer and self.turns.wants(name):
+            self.turns.take(name)
         now = time.monotonic()
         with self._lock:
             self._watch.leaving(self._applier, self._state.phase, self._step)
@@ -144,13 +136,28 @@ class Rank:
     def safe_point(self) -> Optional[int]:
         """Applies what waits to be applied, as a phase change does, and returns the limit in force."""
         with self._lock:
-            self._safe_at = time.monotonic()
-            if self._state.needs_settling:
-                self._settle()
+            self.pass_safe_point()
             limit = self._state.limit_bytes
         if limit != self._notified:
             self._notify(limit)
         return limit
+
+    def pass_safe_point(self) -> None:
+        """What a safe point does; the caller has the lock."""
+        self._safe_at = time.monotonic()
+        if self._state.needs_settling:
+            self._settle()
+        self.turns.pay()
+
+    @property
+    def lock(self) -> threading.RLock:  # type: ignore[valid-type]
+        """Guards the state; for the parts of this client."""
+        return self._lock
+
+    @property
+    def state(self) -> LimitState:
+        """Orders, limits and the turn; for the parts of this client, under the lock."""
+        return self._state
 
     # ---- limits -------------------------------------------------------------------------------------------------
 
@@ -291,6 +298,9 @@ class Rank:
         with self._lock:
             if self._closed:
                 return self._state.in_force
+            if self._state.turn_bytes > 0:
+                self._state.enter(IDLE)
+                self._settle()
             self._closed = True
             self._connected = False
             self._changed.notify_all()
@@ -349,6 +359,8 @@ class Rank:
         if plan is not None and (self._state.commit(plan) or confirm):
             self._confirm()
             self._changed.notify_all()
+        if self._state.end_turn(after):
+            self.turns.ended()
 
     def _confirm(self) -> None:
         now = self._state.in_force
@@ -395,15 +407,15 @@ class Rank:
                     self._held_bytes = None
             now = self._state.in_force
             in_force = None if now is None else {"sequence": now.sequence, "limitBytes": now.limit_bytes}
+            turn = self.turns.hello()
             enforces = [] if applier.enforced_by in ("advisory", "env") else [applier.enforced_by]
             return dict({"type": "hello", "version": VERSION}, **dict(
                 self._hello, canEnforce=enforces, inForce=in_force, heldBytes=self._held_bytes,
-                framework=_framework(self._hello.get("framework")), **self.mail.hello()))
+                framework=framework_loaded(self._hello.get("framework")), **turn, **self.mail.hello()))
 
     def welcomed(self, message: Mapping[str, Any]) -> None:
         """The worker knows this process now."""
-        device = Device(message.get("device"), optional_integer(message, "deviceIndex"), message.get("deviceName"),
-                        message.get("deviceKind"), optional_integer(message, "deviceTotalBytes"), message.get("node"))
+        device = device_of(message)
         local_rank = optional_integer(message, "localRank")
         with self._lock:
             self._watch.welcomed(message)
@@ -421,6 +433,8 @@ class Rank:
     def attached(self) -> None:
         """A new call connection: the worker hears what phase this process is in."""
         self._calls.tell(self._state.phase, self._step)
+        with self._lock:
+            self.turns.pay()
 
     def ordered(self, message: Mapping[str, Any]) -> None:
         """Takes an order in; applies it here when nothing in the process enforces it, else at the next safe point."""
@@ -438,6 +452,11 @@ class Rank:
     def release_asked(self) -> None:
         """The worker asks for the cache."""
         self._watch.want_release()
+
+    def offered(self, message: Mapping[str, Any]) -> None:
+        """Takes in what this rank takes turns at."""
+        with self._lock:
+            self.turns.offered(message)
 
     def ticked(self) -> None:
         """Applies what waits when the training passes no safe point, if the allocator allows that from here."""
@@ -474,38 +493,5 @@ class Rank:
         return applier.thread_safe and time.monotonic() - self._safe_at >= QUIET_SECONDS
 
 
-class PhaseScope:
-    """The context manager of ``Rank.phase``."""
-
-    def __init__(self, rank: Rank, phase: str, wait: bool) -> None:
-        self._rank = rank
-        self._phase = phase
-        self._wait = wait
-        self._outer = IDLE
-
-    def __enter__(self) -> Rank:
-        rank = self._rank
-        self._outer = rank.current_phase if rank._depth else IDLE
-        rank._depth += 1
-        rank.enter_phase(self._phase, self._wait)
-        return rank
-
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 trace: Optional[types.TracebackType]) -> None:
-        self._rank._depth -= 1
-        self._rank.enter_phase(self._outer)
-
-
 def _known(value: Optional[int]) -> int:
     return -1 if value is None else value
-
-
-def _framework(given: Optional[str]) -> Optional[str]:
-    """The framework this process has loaded, with its version; nothing is imported to find out."""
-    if given is not None:
-        return given
-    for name in ("torch", "jax", "tensorflow"):
-        version = getattr(sys.modules.get(name), "__version__", None)
-        if version is not None:
-            return f"{name} {version}"
-    return None

@@ -10,8 +10,9 @@ import signal
 import sys
 from typing import Dict, List, Mapping, MutableMapping, NamedTuple, Optional
 
-from ullage.client import LOG, Device, Rank
+from ullage.client import LOG, Rank
 from ullage.connecting import IN_FORCE_VARIABLE, connect, format_in_force
+from ullage.device import Device
 from ullage.errors import UllageError
 from ullage.fixed import DEFAULT_OVERHEAD_BYTES, MIB, allocator_bytes
 from ullage.jax import environment, missing

@@ -54,6 +54,9 @@ class SessionOwner(Protocol):
     def release_asked(self) -> None:
         """A ``release-cache`` line arrived."""
 
+    def offered(self, message: Mapping[str, Any]) -> None:
+        """A ``turns`` line arrived."""
+
     def lost(self, reason: str) -> None:
         """An attempt or a connection failed; another attempt follows."""
 
@@ -232,6 +235,8 @@ class Session(threading.Thread):
             self._owner.release_asked()
         elif message["type"] == "directive":
             self.mail.received(message)
+        elif message["type"] == "turns":
+            self._owner.offered(message)
         elif message["type"] == "error":
             code = str(message.get("code"))
             raise UllageError(f"the worker refused: {code}: {message.get('message')}", code)

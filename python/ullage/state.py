@@ -7,15 +7,19 @@
 Two things are kept apart: the *newest order* the worker gave, and what is *in force* in this process. The first
 becomes the second only through ``commit``, which the caller makes after its allocator took the limit.
 
+A turn (docs/turns.md) is an amount on top of what is in force, for some phases; orders know nothing of it. It is over
+only when the process holds no more than it may without.
+
 Invariants: the newest order's sequence never falls; within one sequence the limit in force only falls; a limit in
-force is above its order only by what the process still holds, and then not above what was in force before.
+force is above its order only by what the process still holds, and then not above what was in force before. What the
+process may hold is at any time at most what is in force and what the turn adds.
 """
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Dict, Mapping, Optional
+from typing import Dict, FrozenSet, Iterable, Mapping, Optional
 
 from ullage.phases import INIT, PHASES
 
@@ -81,6 +85,8 @@ class LimitState:
         self._applied: Optional[Order] = None
         self._in_force = in_force
         self._phase_limit_bytes: Optional[int] = None
+        self._turn_bytes = 0
+        self._turn_phases: FrozenSet[str] = frozenset()
         self._resumed = in_force is not None
         if in_force is not None:
             self._newest = _resumed_order(in_force)
@@ -127,7 +133,35 @@ class LimitState:
     @property
     def needs_settling(self) -> bool:
         """Whether the next safe point has anything to do: an order, or this phase's own limit."""
-        return self.pending or self._phase_limit_bytes != self.target_bytes
+        return self.pending or self._phase_limit_bytes != self.target_bytes or self.lingers
+
+    @property
+    def turn_bytes(self) -> int:
+        """What a turn adds to what is in force; 0 without one."""
+        return self._turn_bytes
+
+    @property
+    def lingers(self) -> bool:
+        """Whether the process has a turn outside of the phases it was given for: it is to end it as soon as it can."""
+        return self._turn_bytes > 0 and self._phase not in self._turn_phases
+
+    def take_turn(self, turn_bytes: int, phases: Iterable[str]) -> None:
+        """The worker gave a turn: ``turn_bytes`` on top in ``phases``, from the next ``commit`` on."""
+        self._turn_bytes = turn_bytes
+        self._turn_phases = frozenset(phases)
+
+    def end_turn(self, held_bytes: Optional[int]) -> bool:
+        """Gives the turn up, unless its phase lasts, or more is held or allowed than may be without.
+
+        ``held_bytes`` is to be read after the limit without the turn was set; None: not known. Returns whether the
+        turn is over.
+        """
+        most = 0 if self._in_force is None else self._in_force.limit_bytes
+        allowed = 0 if self._phase_limit_bytes is None else self._phase_limit_bytes
+        if not self.lingers or allowed > most or (held_bytes is not None and held_bytes > most):
+            return False
+        self._turn_bytes = 0
+        return True
 
     def enter(self, phase: str) -> None:
         """Makes ``phase`` the current one. Its limit takes effect with the next ``commit``."""
@@ -163,8 +197,8 @@ class LimitState:
             return None
         limit = self._newest.limits[self._phase]
         if self._in_force is not None and self._in_force.sequence == self._newest.sequence:
-            return min(limit, self._in_force.limit_bytes)
-        return limit
+            limit = min(limit, self._in_force.limit_bytes)
+        return limit if self.lingers else limit + self._turn_bytes
 
     @property
     def ordered_bytes(self) -> Optional[int]:
@@ -181,7 +215,8 @@ class LimitState:
         if order is None:
             return None
         before = None if self._in_force is None else self._in_force.limit_bytes
-        held = 0 if held_bytes is None else held_bytes
+        total = 0 if held_bytes is None else held_bytes
+        held = max(0, total - self._turn_bytes)  # the rest is what the turn is for
         floor = held if before is None else min(held, before)
         most = max(order.max_bytes, floor)
         if self._in_force is not None and self._in_force.sequence == order.sequence:
@@ -189,6 +224,10 @@ class LimitState:
         if fixed_bytes is not None:
             most = min(most, fixed_bytes)
         phase_limit = min(max(order.limits[self._phase], floor), most)
+        if self.lingers:
+            phase_limit = max(phase_limit, min(total, most + self._turn_bytes))
+        else:
+            phase_limit += self._turn_bytes
         return Plan(order.sequence, self._phase, phase_limit, InForce(order.sequence, most))
 
     def commit(self, plan: Plan) -> bool:

@@ -9,8 +9,19 @@ import java.util.Optional;
  *
  * @param modelSize memory of its model; empty: not said
  * @param limit what the policy {@code fixed} gives it
+ * @param need what its ranks hold in a burst and outside of one; empty: not said
  */
-public record JobTerms(PolicyName policy, Priority priority, Optional<MemoryBytes> modelSize, FixedLimit limit) {
+public record JobTerms(
+        PolicyName policy,
+        Priority priority,
+        Optional<MemoryBytes> modelSize,
+        FixedLimit limit,
+        Optional<BurstNeed> need) {
+
+    /** Of a job that says nothing of its bursts. */
+    public JobTerms(PolicyName policy, Priority priority, Optional<MemoryBytes> modelSize, FixedLimit limit) {
+        this(policy, priority, modelSize, limit, Optional.empty());
+    }
 
     public static JobTerms defaults() {
         return PolicySettings.defaults().anyJob();
@@ -21,6 +32,6 @@ public record JobTerms(PolicyName policy, Priority priority, Optional<MemoryByte
     }
 
     public JobTerms withPriority(Priority other) {
-        return new JobTerms(policy, other, modelSize, limit);
+        return new JobTerms(policy, other, modelSize, limit, need);
     }
 }

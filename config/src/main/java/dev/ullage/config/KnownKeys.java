@@ -19,7 +19,8 @@ final class KnownKeys {
     /** Sections whose entries users name, and what such an entry may hold. */
     private static final Map<String, ConfigObject> NAMED_BY_USERS = Map.of(
             "ullage.limits.jobs",
-            ConfigFactory.parseString("policy = \"\", priority = \"\", model-size = \"\", limit = \"\"")
+            ConfigFactory.parseString("policy = \"\", priority = \"\", model-size = \"\", limit = \"\","
+                            + " persistent = \"\", peak = \"\", burst-phases = []")
                     .root());
 
     private final ConfigObject reference;

@@ -11,9 +11,21 @@ import dev.ullage.common.model.Share;
  * @param deadBand a plan that moves no limit by this share of it is not carried out
  * @param phases what part of its limit a rank may use in each phase
  * @param policies which policy chooses the limits, with its parameters
+ * @param turns whether jobs take turns at their bursts
  */
 public record LimitSettings(
-        Share reserve, MemoryBytes minimum, Share deadBand, PhaseShares phases, PolicySettings policies) {
+        Share reserve,
+        MemoryBytes minimum,
+        Share deadBand,
+        PhaseShares phases,
+        PolicySettings policies,
+        TurnMode turns) {
+
+    /** Nobody takes turns. */
+    public LimitSettings(
+            Share reserve, MemoryBytes minimum, Share deadBand, PhaseShares phases, PolicySettings policies) {
+        this(reserve, minimum, deadBand, phases, policies, TurnMode.OFF);
+    }
 
     /** By the policies as shipped. */
     public LimitSettings(Share reserve, MemoryBytes minimum, Share deadBand, PhaseShares phases) {

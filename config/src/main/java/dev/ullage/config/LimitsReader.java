@@ -5,10 +5,12 @@ import static dev.ullage.config.ValueParsers.wholeNumber;
 import com.typesafe.config.ConfigUtil;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.Share;
 import dev.ullage.config.PolicySettings.Hybrid;
 import dev.ullage.config.PolicySettings.Observed;
 import dev.ullage.config.PolicySettings.PriorityPool;
+import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -42,7 +44,8 @@ final class LimitsReader {
                         phase("evaluation"),
                         phase("checkpoint"),
                         phase("idle")),
-                policies());
+                policies(),
+                reader.value(LIMITS + "turns", ValueParsers.oneOf(TurnMode.class, TurnMode::label)));
     }
 
     private Share phase(String name) {
@@ -93,6 +96,29 @@ final class LimitsReader {
                 reader.value(POLICIES + "hybrid.ratio", ValueParsers::share));
     }
 
+    /** What a job holds in a burst and outside of one: both amounts, or none. */
+    private Optional<BurstNeed> need(String section) {
+        Optional<MemoryBytes> persistent =
+                reader.valueOr(section + ".persistent", ValueParsers::optionalSize, Optional.empty());
+        Optional<MemoryBytes> peak = reader.valueOr(section + ".peak", ValueParsers::optionalSize, Optional.empty());
+        List<Phase> phases =
+                reader.listOr(section + ".burst-phases", ValueParsers::burstPhase, BurstNeed.DEFAULT_PHASES);
+        boolean isBurst = persistent.isPresent()
+                && peak.isPresent()
+                && peak.get().isMoreThan(persistent.get())
+                && !phases.isEmpty();
+        reader.require(
+                section,
+                () -> isBurst || (persistent.isEmpty() && peak.isEmpty()),
+                () -> "needs persistent, a peak that is more, and burst-phases that are not empty; or neither amount");
+        MemoryBytes minimum = reader.value(LIMITS + "minimum", ValueParsers::size);
+        reader.require(
+                section,
+                () -> persistent.isEmpty() || !minimum.isMoreThan(persistent.get()),
+                () -> "has a persistent part that is less than " + LIMITS + "minimum (" + minimum + ")");
+        return isBurst ? Optional.of(new BurstNeed(persistent.get(), peak.get(), phases)) : Optional.empty();
+    }
+
     private NavigableMap<JobId, JobTerms> jobs(JobTerms anyJob) {
         NavigableMap<JobId, JobTerms> jobs = new TreeMap<>();
         for (String name : reader.namesIn(LIMITS + "jobs")) {
@@ -118,7 +144,8 @@ final class LimitsReader {
                 reader.valueOr(section + ".policy", ValueParsers::policy, anyJob.policy()),
                 reader.valueOr(section + ".priority", ValueParsers::priority, anyJob.priority()),
                 modelSize,
-                reader.valueOr(section + ".limit", ValueParsers::fixedLimit, anyJob.limit()));
+                reader.valueOr(section + ".limit", ValueParsers::fixedLimit, anyJob.limit()),
+                need(section));
         if (terms.policy() == PolicyName.PRIORITY_POOL) {
             reader.require(
                     section,

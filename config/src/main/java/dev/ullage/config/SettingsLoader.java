@@ -205,6 +205,7 @@ public final class SettingsLoader {
                 reader.value("ullage.worker.resend-after", PACE),
                 reader.value("ullage.worker.process-check", PACE),
                 reader.value("ullage.worker.max-ranks", wholeNumber(1, MAX_RANKS)),
+                reader.value("ullage.worker.turn-deadline", PATIENCE),
                 new WatchSettings(
                         reader.value("ullage.worker.watch.steps", wholeNumber(MIN_WATCHED_STEPS, MAX_WATCHED_STEPS)),
                         reader.value("ullage.worker.watch.snapshot-steps", wholeNumber(0, MAX_SNAPSHOT_STEPS)),

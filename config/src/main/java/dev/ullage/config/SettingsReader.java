@@ -58,6 +58,22 @@ final class SettingsReader {
         }
     }
 
+    /** As {@link #valueOr}, for a list or one text with commas. */
+    <T> List<T> listOr(String key, Function<String, T> parser, List<T> other) {
+        if (!merged.hasPath(key)) {
+            return other;
+        }
+        ConfigValue value = merged.getValue(key);
+        try {
+            return value.valueType() == ConfigValueType.OBJECT
+                    ? other
+                    : items(value).map(parser).toList();
+        } catch (IllegalArgumentException e) {
+            problems.add(new SettingsProblem(key, text(value), String.valueOf(e.getMessage()), origin(value.origin())));
+            return other;
+        }
+    }
+
     /** The names in a section that has no defaults, in order; {@link KnownKeys} has reported what is no section. */
     NavigableSet<String> namesIn(String section) {
         return merged.hasPath(section) && merged.getValue(section) instanceof ConfigObject entries

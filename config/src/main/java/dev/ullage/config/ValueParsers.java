@@ -3,6 +3,7 @@ package dev.ullage.config;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.MemorySizes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.model.Shares;
@@ -10,6 +11,8 @@ import dev.ullage.common.model.SimulatedSpec;
 import dev.ullage.common.model.Weight;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
@@ -97,6 +100,18 @@ final class ValueParsers {
     }
 
     /** An address that others can connect to: not the one that means "all of mine". */
+    /** A phase in which a job may have its burst. */
+    static Phase burstPhase(String text) {
+        EnumSet<Phase> possible = EnumSet.complementOf(EnumSet.of(Phase.INIT, Phase.IDLE));
+        return possible.stream()
+                .filter(phase -> phase.name().equalsIgnoreCase(text))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("must be one or more of "
+                        + possible.stream()
+                                .map(phase -> phase.name().toLowerCase(Locale.ROOT))
+                                .collect(Collectors.joining(", "))));
+    }
+
     static String reachableHost(String text) {
         String host = host(text);
         if (host.equals("0.0.0.0") || host.equals("::")) {

@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param resendAfter how long an order may stay unconfirmed before it is sent again
  * @param processCheck between two looks for the ranks' processes
  * @param maxRanks the most ranks served at once
+ * @param turnDeadline how long a rank waits for a turn before it goes on without one
  * @param watch how closely they are watched
  */
 public record WorkerSettings(
@@ -22,6 +23,7 @@ public record WorkerSettings(
         Duration resendAfter,
         Duration processCheck,
         int maxRanks,
+        Duration turnDeadline,
         WatchSettings watch) {
 
     /** Watches its ranks by the defaults. */
@@ -31,8 +33,17 @@ public record WorkerSettings(
             Duration tick,
             Duration resendAfter,
             Duration processCheck,
-            int maxRanks) {
-        this(devices, sampleInterval, tick, resendAfter, processCheck, maxRanks, WatchSettings.defaults());
+            int maxRanks,
+            Duration turnDeadline) {
+        this(
+                devices,
+                sampleInterval,
+                tick,
+                resendAfter,
+                processCheck,
+                maxRanks,
+                turnDeadline,
+                WatchSettings.defaults());
     }
 
     /**

@@ -6,6 +6,7 @@ import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.model.SimulatedSpec;
@@ -46,6 +47,7 @@ class SettingsLoaderTest {
               worker {
                 devices { simulate = "2x80GiB", nvml-library = "/opt/libnvml.so", lock-dir = "/run/ullage" }
                 sample-interval = 2s, tick = 100ms, resend-after = 3s, process-check = 250ms, max-ranks = 64
+                turn-deadline = 90s
                 watch { steps = 40, snapshot-steps = 0, snapshots = 3, release-from = 50%, release-below = 5% }
               }
               coordinator {
@@ -53,7 +55,7 @@ class SettingsLoaderTest {
                 resend-after = 4s
               }
               limits {
-                reserve = 12.5%, minimum = 1GiB, dead-band = 0.05, policy = hybrid
+                reserve = 12.5%, minimum = 1GiB, dead-band = 0.05, policy = hybrid, turns = auto
                 policies {
                   fixed.limit = 12GiB
                   priority-pool { model-size = 4GiB, base = 1GiB, priority = low, high = 2, medium = 1.25, low = 0.5 }
@@ -62,7 +64,8 @@ class SettingsLoaderTest {
                 }
                 jobs {
                   "night.run" { policy = priority-pool, priority = high }
-                  small { policy = fixed, limit = 25%, model-size = 2GiB }
+                  small { policy = fixed, limit = 25%, model-size = 2GiB, persistent = 1GiB, peak = 3GiB
+                    burst-phases = [backward] }
                 }
                 phases {
                   init = 10%, forward = 20%, backward = 30%, optimizer = 40%, evaluation = 50%, checkpoint = 60%
@@ -95,7 +98,8 @@ class SettingsLoaderTest {
                         Duration.ofMillis(250),
                         Duration.ofSeconds(1),
                         Duration.ofMillis(500),
-                        1024));
+                        1024,
+                        Duration.ofMinutes(1)));
         assertThat(settings.coordinator()).isEqualTo(CoordinatorSettings.defaults());
         assertThat(settings.limits()).isEqualTo(LimitSettings.defaults());
     }
@@ -126,6 +130,7 @@ class SettingsLoaderTest {
                         Duration.ofSeconds(3),
                         Duration.ofMillis(250),
                         64,
+                        Duration.ofSeconds(90),
                         new WatchSettings(40, 0, 3, Share.ofPercent(50), Share.ofPercent(5))));
         assertThat(settings.coordinator())
                 .isEqualTo(new CoordinatorSettings(
@@ -149,7 +154,8 @@ class SettingsLoaderTest {
                                 Share.ofPercent(50),
                                 Share.ofPercent(60),
                                 Share.ofPercent(70)),
-                        settings.limits().policies()));
+                        settings.limits().policies(),
+                        TurnMode.AUTO));
     }
 
     @Test
@@ -177,7 +183,11 @@ class SettingsLoaderTest {
                                         PolicyName.FIXED,
                                         Priority.LOW,
                                         Optional.of(MemoryBytes.ofGibibytes(2)),
-                                        FixedLimit.of(Share.ofPercent(25))))),
+                                        FixedLimit.of(Share.ofPercent(25)),
+                                        Optional.of(new BurstNeed(
+                                                MemoryBytes.ofGibibytes(1),
+                                                MemoryBytes.ofGibibytes(3),
+                                                List.of(Phase.BACKWARD)))))),
                         new PolicySettings.PriorityPool(
                                 MemoryBytes.ofGibibytes(1), new Weight(20_000), new Weight(12_500), new Weight(5_000)),
                         new PolicySettings.Hybrid(OptionalLong.of(300), OptionalLong.of(3), Share.ofPercent(75)),

@@ -172,6 +172,7 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
                                 desire.device(),
                                 desire.reserve(),
                                 desire.limits(),
+                                desire.turns(),
                                 self));
             } else if (effect instanceof Direct direct) {
                 send(direct.worker(), new DirectJob(direct.token(), direct.directive(), self));

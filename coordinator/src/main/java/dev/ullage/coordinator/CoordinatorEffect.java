@@ -6,8 +6,10 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
+import dev.ullage.common.protocol.TurnPlan;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /** What {@link CoordinatorLogic} wants done. Whoever performs it knows how a node is reached and where a log goes. */
 public sealed interface CoordinatorEffect {
@@ -22,7 +24,8 @@ public sealed interface CoordinatorEffect {
             long revision,
             DeviceId device,
             Share reserve,
-            List<RankLimit> limits)
+            List<RankLimit> limits,
+            Optional<TurnPlan> turns)
             implements CoordinatorEffect {
         public Desire {
             limits = List.copyOf(limits);

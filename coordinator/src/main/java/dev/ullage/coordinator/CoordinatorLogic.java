@@ -425,7 +425,8 @@ public final class CoordinatorLogic {
                 rollout.revision(),
                 rollout.device(),
                 rollout.plan().reserve(),
-                limits);
+                limits,
+                rollout.plan().turns());
     }
 
     /** Plans no more; every limit stays as it is. */

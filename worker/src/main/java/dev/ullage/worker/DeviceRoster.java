@@ -14,6 +14,7 @@ import dev.ullage.worker.limits.LedgerStore;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.sampling.DeviceReaders;
 import dev.ullage.worker.sampling.Sample;
+import dev.ullage.worker.turns.TurnDesk;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -51,16 +52,18 @@ final class DeviceRoster {
     private final WorkerRuntime.Setup setup;
     private final OwnershipLocks locks;
     private final DeviceReaders readers;
+    private final TurnDesk turns;
     private final Clock clock;
     private final Map<DeviceId, Opened> owned = new LinkedHashMap<>();
     private final Set<DeviceId> refused = new TreeSet<>();
     private final Map<DeviceId, MemoryUse> newest = new ConcurrentHashMap<>();
     private volatile List<DeviceInfo> present = List.of();
 
-    DeviceRoster(WorkerRuntime.Setup setup, OwnershipLocks locks, DeviceReaders readers, Clock clock) {
+    DeviceRoster(WorkerRuntime.Setup setup, OwnershipLocks locks, DeviceReaders readers, TurnDesk turns, Clock clock) {
         this.setup = setup;
         this.locks = locks;
         this.readers = readers;
+        this.turns = turns;
         this.clock = clock;
     }
 
@@ -146,6 +149,11 @@ final class DeviceRoster {
         DeviceReading reading = readers.readWithin(device.id(), FIRST_READING_WITHIN);
         reading.memory().ifPresent(memory -> newest.put(device.id(), memory));
         Opened opened = openLedger(device, reading);
+        DeviceLedger ledger = opened.ledger();
+        turns.replayed(
+                device.id(),
+                ledger.inForce().usablePool(),
+                ledger.grants().stream().map(Grant::instance).toList());
         owned.put(device.id(), opened);
         return opened;
     }
@@ -200,6 +208,7 @@ final class DeviceRoster {
                         device.store(),
                         device.ledger(),
                         uplink,
+                        turns,
                         setup.settings().tick(),
                         setup.settings().resendAfter(),
                         clock)));

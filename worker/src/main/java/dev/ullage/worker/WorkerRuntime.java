@@ -15,6 +15,7 @@ import dev.ullage.worker.ranks.RankSessions;
 import dev.ullage.worker.sampling.DeviceReaders;
 import dev.ullage.worker.sampling.Sampler;
 import dev.ullage.worker.sampling.SamplingSchedule;
+import dev.ullage.worker.turns.TurnDesk;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -76,11 +77,12 @@ public final class WorkerRuntime implements AutoCloseable {
     public static WorkerRuntime start(Setup setup, Clock clock) throws WorkerStartException {
         OwnershipLocks locks = new OwnershipLocks();
         DeviceReaders readers = new DeviceReaders(setup.devices().probe(), PROC);
-        DeviceRoster roster = new DeviceRoster(setup, locks, readers, clock);
+        TurnDesk turns = new TurnDesk(setup.settings().turnDeadline(), clock);
+        DeviceRoster roster = new DeviceRoster(setup, locks, readers, turns, clock);
         try {
             locks.lockState(setup.stateDir());
             roster.openAll(setup.devices().probe().devices());
-            return started(setup, clock, locks, roster);
+            return started(setup, clock, locks, roster, turns);
         } catch (IOException e) {
             roster.abandon();
             throw new WorkerStartException(
@@ -91,11 +93,11 @@ public final class WorkerRuntime implements AutoCloseable {
         }
     }
 
-    private static WorkerRuntime started(Setup setup, Clock clock, OwnershipLocks locks, DeviceRoster roster)
-            throws IOException {
+    private static WorkerRuntime started(
+            Setup setup, Clock clock, OwnershipLocks locks, DeviceRoster roster, TurnDesk turns) throws IOException {
         WorkerSettings settings = setup.settings();
-        RankPort port =
-                new RankPort(setup.node(), new ProcProcessTable(PROC), clock, settings.maxRanks(), settings.watch());
+        RankPort port = new RankPort(
+                setup.node(), new ProcProcessTable(PROC), turns, clock, settings.maxRanks(), settings.watch());
         WorkerHub.Setup hub = new WorkerHub.Setup(
                 setup.node(),
                 roster.opened(),

@@ -89,7 +89,8 @@ class WorkerRuntimeTest {
                 Duration.ofMillis(50),
                 Duration.ofMillis(200),
                 Duration.ofMillis(50),
-                8);
+                8,
+                Duration.ofSeconds(5));
         return new WorkerRuntime.Setup(
                 NODE,
                 stateDir,
@@ -153,7 +154,13 @@ class WorkerRuntimeTest {
     private void plan(ActorRef<ToWorker> worker, long revision, RankInstance instance, long gibibytes) {
         RankLimit limit = new RankLimit(instance, limits(gib(gibibytes)), Share.ALL);
         worker.tell(new DesireLimits(
-                token(1), revision, device, Share.ofPercent(20), List.of(limit), coordinator.getRef()));
+                token(1),
+                revision,
+                device,
+                Share.ofPercent(20),
+                List.of(limit),
+                Optional.empty(),
+                coordinator.getRef()));
     }
 
     private WorkerStartException refused(Path stateDir) {

@@ -47,11 +47,41 @@ public final class JobExplanation {
                     .append(Style.NOTICE.apply("held back: " + line(device, "heldBack"), terminal))
                     .append('\n');
         }
+        if (text.length() > before && device.path("turns").isObject()) {
+            appendTurns(text, device.path("turns"));
+        }
         if (text.length() > before && device.path("rollout").isTextual()) {
             text.append("  the plan for this device is ")
                     .append(line(device, "rollout"))
                     .append('\n');
         }
+    }
+
+    private static void appendTurns(StringBuilder text, JsonNode turns) {
+        text.append("  turns at a pool of ")
+                .append(size(turns, "poolInForceBytes"))
+                .append(", of which ")
+                .append(size(turns, "outBytes"))
+                .append(" is out");
+        turns.path("holding").forEach(holder -> text.append("; ")
+                .append(line(holder, "job"))
+                .append(" holds the turn for ")
+                .append(seconds(holder, "heldMillis")));
+        turns.path("waiting").forEach(waiter -> text.append("; ")
+                .append(line(waiter, "job"))
+                .append('/')
+                .append(line(waiter, "rank"))
+                .append(" waits since ")
+                .append(seconds(waiter, "waitedMillis")));
+        if (turns.path("missed").asLong() > 0) {
+            text.append("; ").append(turns.path("missed").asLong()).append(" waits ended without a turn");
+        }
+        text.append('\n');
+    }
+
+    private static String seconds(JsonNode node, String field) {
+        long tenths = node.path(field).asLong() / 100;
+        return tenths / 10 + "." + tenths % 10 + " s";
     }
 
     private static void appendRank(StringBuilder text, JsonNode rank, String place, Terminal terminal) {

@@ -45,12 +45,29 @@ final class Invariants {
             }
         }
         long inForce = sum;
+        checkBursts(device, ledger, sum);
         long excess = ledger == null ? 0 : ledger.excess().value();
         long budget = ledger == null ? 0 : ledger.inForce().budget().value();
         require(excess == 0 || device.mayAdopt, () -> "%s is %d B over its budget for no reason"
                 .formatted(device.info.id(), excess));
         require(inForce <= budget + excess, () -> "%s: %d B are in force at its ranks, its budget is %d B"
                 .formatted(device.info.id(), inForce, budget));
+    }
+
+    /** Limits and turns together, by what the ranks really have. */
+    private void checkBursts(SimulatedDevice device, @Nullable DeviceLedger ledger, long inForce) {
+        long bursts = world.ranksOn(device).stream()
+                .mapToLong(SimulatedRank::turnBytes)
+                .sum();
+        if (ledger == null || bursts == 0) {
+            return;
+        }
+        long pool = ledger.inForce().usablePool().value();
+        long budget = ledger.inForce().budget().value() + ledger.excess().value();
+        require(bursts <= pool, () -> "%s: turns of %d B are out, its pool in force is %d B"
+                .formatted(device.info.id(), bursts, pool));
+        require(inForce + bursts <= budget + pool, () -> "%s: %d B are in force and turns of %d B, for %d B and %d B"
+                .formatted(device.info.id(), inForce, bursts, budget, pool));
     }
 
     /** What this rank has in force, as far as its ledger can know. */
@@ -65,6 +82,15 @@ final class Invariants {
         MemoryBytes limit = rank.client().limit().orElse(MemoryBytes.ZERO);
         require(rank.heldBytes() <= limit.value(), () -> "%s holds %d B, and its limit was set to %s"
                 .formatted(rank.instance, rank.heldBytes(), limit));
+        require(
+                rank.client().inForce().isEmpty()
+                        || rank.heldBytes() <= inForce + rank.client().turn().value(),
+                () -> "%s holds %d B, and has %d B in force and %s by a turn"
+                        .formatted(
+                                rank.instance,
+                                rank.heldBytes(),
+                                inForce,
+                                rank.client().turn()));
         if (inForce <= ceiling) {
             rank.pardonIsOver();
             return inForce;

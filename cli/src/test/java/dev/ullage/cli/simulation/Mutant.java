@@ -14,6 +14,7 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.simulation.ClientModel;
 import dev.ullage.common.simulation.ClientModel.InForce;
+import dev.ullage.worker.limits.KeeperLogic;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -29,7 +30,11 @@ enum Mutant {
     NO_TOKEN_FENCE("no token fence", NoFence::new),
     RESEND_STORMS("orders re-sent on every message", ResendStorms::new),
     SHRINK_BELOW_WHAT_IS_HELD("shrink below what is held", ShrinkBelowHeld::new),
-    PERSIST_AFTER_SEND("persist after send", PersistAfterSend::new);
+    PERSIST_AFTER_SEND("persist after send", PersistAfterSend::new),
+    POOL_LOWERED_WHILE_OUT("pool lowered while it is out", PoolLoweredWhileOut::new),
+    TURN_BEFORE_THE_POOL("turn given before its pool is in force", TurnBeforeThePool::new),
+    TURNS_AT_ONCE_AFTER_A_RESTART("turns given at once after a restart", TurnsAtOnce::new),
+    TURN_ENDED_WHATEVER_IS_HELD("turn ended whatever is held", TurnEndedHolding::new);
 
     private final String title;
 
@@ -206,6 +211,55 @@ enum Mutant {
             @Override
             public Optional<Plan> plan(Optional<MemoryBytes> held) {
                 return super.plan(Optional.empty());
+            }
+        }
+    }
+
+    /** A smaller pool is in force at once, whatever of the larger one is out. */
+    private static final class PoolLoweredWhileOut extends Rules {
+        @Override
+        MemoryBytes burstBound(MemoryBytes bound, MemoryBytes allowed) {
+            return allowed;
+        }
+    }
+
+    /** What is wanted may be given, whether the limits have made room or not. */
+    private static final class TurnBeforeThePool extends Rules {
+        @Override
+        MemoryBytes burstsAllowed(KeeperLogic logic) {
+            return logic.ledger().wanted().usablePool();
+        }
+    }
+
+    /** A worker that starts takes every process for one without a turn. */
+    private static final class TurnsAtOnce extends Rules {
+        @Override
+        List<RankInstance> silent(List<RankInstance> granted) {
+            return List.of();
+        }
+    }
+
+    /** The client's turn is over with its phase. */
+    private static final class TurnEndedHolding extends Rules {
+        @Override
+        ClientModel client(RankInstance instance, Optional<InForce> before) {
+            return before.map(inForce -> new Hasty(instance, inForce)).orElseGet(Hasty::new);
+        }
+
+        private static final class Hasty extends ClientModel {
+            Hasty() {}
+
+            Hasty(RankInstance instance, InForce before) {
+                super(instance, before);
+            }
+
+            @Override
+            public boolean endTurn(Optional<MemoryBytes> held) {
+                boolean ends = lingers();
+                if (ends) {
+                    dropTurn();
+                }
+                return ends;
             }
         }
     }

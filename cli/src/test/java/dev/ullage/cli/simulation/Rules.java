@@ -4,9 +4,12 @@ import dev.ullage.common.ledger.DeviceLedger;
 import dev.ullage.common.ledger.LedgerCommand.Acknowledge;
 import dev.ullage.common.ledger.LedgerCommand.Confirm;
 import dev.ullage.common.ledger.LedgerCommand.Desire;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.simulation.ClientModel;
 import dev.ullage.common.simulation.ClientModel.InForce;
+import dev.ullage.worker.limits.KeeperLogic;
+import java.util.List;
 import java.util.Optional;
 
 /** The rules of the protocol as they are; a mutant overrides one. Production code knows nothing of this. */
@@ -39,6 +42,21 @@ class Rules {
     /** What a rank said, as its keeper takes it. */
     Confirm heard(Confirm confirm, DeviceLedger ledger) {
         return confirm;
+    }
+
+    /** What bursts on a device may come to, by its keeper. */
+    MemoryBytes burstsAllowed(KeeperLogic logic) {
+        return logic.burstsAllowed();
+    }
+
+    /** What they may come to until the keeper asks again, by the desk. */
+    MemoryBytes burstBound(MemoryBytes bound, MemoryBytes allowed) {
+        return bound;
+    }
+
+    /** Who may hold a turn from before a worker's start. */
+    List<RankInstance> silent(List<RankInstance> granted) {
+        return granted;
     }
 
     /** A process's client: new, or with what was in force before an exec. */

@@ -37,6 +37,9 @@ final class SimulatedDevice {
     /** Whether a rank may have come with a limit its ledger cannot know, by no fault of the protocol. */
     boolean mayAdopt;
 
+    /** Whether its ledger was ever lost, and with it what it knew of a pool. */
+    boolean wasWiped;
+
     Optional<CoordinatorToken> highestToken = Optional.empty();
     private final Map<RankInstance, Long> durableSequences = new TreeMap<>();
 
@@ -86,5 +89,6 @@ final class SimulatedDevice {
         durableSequences.clear();
         highestToken = Optional.empty();
         mayAdopt = true;
+        wasWiped = true;
     }
 }

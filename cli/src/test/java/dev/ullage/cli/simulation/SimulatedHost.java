@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,7 @@ final class SimulatedHost {
     private final Map<RankInstance, Integer> connections = new TreeMap<>();
     private Optional<CoordinatorToken> highestToken = Optional.empty();
     private @Nullable CrashPoint armed;
+    private SimulatedTurns turns;
     private boolean alive;
     private int incarnation;
     int follows;
@@ -64,6 +66,7 @@ final class SimulatedHost {
         this.number = number;
         this.node = new NodeId("host-" + number);
         this.devices = devices;
+        this.turns = new SimulatedTurns(world, this);
     }
 
     boolean isAlive() {
@@ -81,6 +84,7 @@ final class SimulatedHost {
         alive = true;
         incarnation++;
         highestToken = Optional.empty();
+        turns = new SimulatedTurns(world, this);
         world.note(What.START, number, incarnation, () -> node + " starts, incarnation " + incarnation);
         for (SimulatedDevice device : devices) {
             List<LedgerEvent> past = device.disk.read();
@@ -94,7 +98,12 @@ final class SimulatedHost {
                     device.disk.sync();
                 }
             }
-            device.keeper = new SimulatedKeeper(world, this, device, replay(past));
+            DeviceLedger replayed = replay(past);
+            turns.replayed(device, replayed);
+            device.keeper = new SimulatedKeeper(world, this, device, replayed);
+        }
+        for (SimulatedKeeper keeper : keepers()) {
+            keeper.settleBursts();
         }
         tickLater(incarnation, 0);
     }
@@ -133,6 +142,7 @@ final class SimulatedHost {
                 device.wiped();
                 device.durable = null;
                 world.ranksOn(device).forEach(SimulatedRank::excuse);
+                world.ranksOn(device).forEach(SimulatedRank::excuseTurn);
             }
         }
     }
@@ -206,6 +216,7 @@ final class SimulatedHost {
                     .toList()
                     .forEach(gone -> {
                         connections.remove(gone);
+                        turns.left(gone);
                         keeper.onLeft(gone);
                     });
         }
@@ -251,13 +262,51 @@ final class SimulatedHost {
         }
     }
 
+    SimulatedTurns turns() {
+        return turns;
+    }
+
+    /** Something about a turn reaches the worker's process. */
+    void aboutTurns(SimulatedRank rank, int connection, Consumer<SimulatedTurns> message) {
+        int to = incarnation;
+        world.overSocket(() -> run(to, () -> {
+            if (!rank.mayStillArrive(connection)) {
+                return;
+            }
+            if (connections.getOrDefault(rank.instance, 0) < connection) {
+                // Its hello is still on the way; nothing is read of a connection before that.
+                world.time().after(WAIT_FOR_HELLO_MILLIS, () -> aboutTurns(rank, connection, message));
+                return;
+            }
+            message.accept(turns);
+        }));
+    }
+
+    /** Something about a turn reaches a rank. */
+    void tellOfTurns(RankInstance instance, BiConsumer<SimulatedRank, Integer> message) {
+        Integer connection = connections.get(instance);
+        world.ranks().stream()
+                .filter(rank -> rank.instance.equals(instance))
+                .findFirst()
+                .filter(rank -> connection != null)
+                .ifPresent(rank -> world.overSocket(() -> message.accept(rank, connection)));
+    }
+
+    void later(long millis, Runnable event) {
+        int of = incarnation;
+        world.time().after(millis, () -> run(of, event));
+    }
+
     void hello(SimulatedRank rank, int connection, Join join) {
+        MemoryBytes turn = rank.client().turn();
+        long ask = rank.lastAsk();
         int to = incarnation;
         world.overSocket(() -> run(to, () -> {
             boolean isNewest = connections.getOrDefault(rank.instance, 0) < connection;
             if (rank.isAlive() && isNewest && rank.mayStillArrive(connection)) {
                 connections.put(rank.instance, connection);
                 world.note(What.HELLO, rank.number, join.claimedSequence(), () -> "hello " + join);
+                turns.said(rank, turn, ask);
                 keeperOf(rank).onJoined(rank, join);
                 rank.wasHeard(join.claimedSequence(), join.claimedLimit());
             }

@@ -15,6 +15,7 @@ import dev.ullage.common.ledger.Order;
 import dev.ullage.common.ledger.Refusal;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
@@ -22,6 +23,7 @@ import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
+import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.coordinator.CoordinatorEffect;
 import dev.ullage.worker.limits.KeeperLogic;
 import dev.ullage.worker.limits.KeeperLogic.Decision;
@@ -85,11 +87,15 @@ final class SimulatedKeeper {
         Desire desire = new Desire(
                 plan.token(),
                 plan.reserve(),
+                plan.turns().map(TurnPlan::pool),
                 plan.limits().stream()
                         .map(limit -> new DesiredLimit(limit.instance(), limit.limits(), limit.share()))
                         .toList());
         world.rules().beforeDesire(this, desire);
         Decision decision = perform(logic.desire(desire, plan.revision()));
+        if (decision.desire().isPresent()) {
+            host.turns().plan(id(), plan.turns());
+        }
         answerIfStale(decision, plan.token(), replyTo);
         replyTo.accept(report());
     }
@@ -134,8 +140,32 @@ final class SimulatedKeeper {
         }
     }
 
-    /** Persist, apply, perform. */
     Decision perform(Decision decision) {
+        carryOut(decision);
+        if (!decision.events().isEmpty()) {
+            settleBursts();
+        }
+        return decision;
+    }
+
+    /** As in {@code LimitKeeper}. */
+    void settleBursts() {
+        boolean isChanged = false;
+        for (boolean again = true; again; ) {
+            MemoryBytes allowed = world.rules().burstsAllowed(logic);
+            MemoryBytes bound = world.rules().burstBound(host.turns().allow(id(), allowed), allowed);
+            Decision decision = logic.onBurstBound(bound);
+            again = !decision.events().isEmpty();
+            isChanged |= again;
+            carryOut(decision);
+        }
+        if (isChanged) {
+            sendReport();
+        }
+    }
+
+    /** Persist, apply, perform. */
+    private void carryOut(Decision decision) {
         if (!world.rules().sendsBeforePersisting()) {
             persist(decision);
         }
@@ -149,7 +179,6 @@ final class SimulatedKeeper {
             persist(decision);
         }
         world.rules().afterDecision(this);
-        return decision;
     }
 
     private void persist(Decision decision) {
@@ -233,7 +262,8 @@ final class SimulatedKeeper {
                 ledger.inForce(),
                 ledger.isOverBudget(),
                 ledger.grants().stream().map(SimulatedKeeper::reportOf).toList(),
-                KeeperCounts.NONE);
+                KeeperCounts.NONE,
+                Optional.of(host.turns().report(id())));
         return new LimitsReported(host.node, id(), ledger.highestToken(), logic.revision(), report);
     }
 

@@ -7,6 +7,7 @@ import dev.ullage.common.ledger.Order;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import dev.ullage.common.simulation.ClientModel;
 import dev.ullage.common.simulation.ClientModel.InForce;
 import dev.ullage.common.simulation.ClientModel.Plan;
@@ -14,12 +15,14 @@ import dev.ullage.common.simulation.ClientModel.Receipt;
 import dev.ullage.common.simulation.Dice;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * One process of a rank: the client's state machine, an allocator that takes what the limit in force lets it and gives
  * back what it can spare, safe points, and a socket that may break at any time.
  */
 final class SimulatedRank {
+    private static final long MAX_BACK_OFF_MILLIS = 5000;
     private static final List<Phase> PHASES = List.of(Phase.values());
 
     final int number;
@@ -38,6 +41,12 @@ final class SimulatedRank {
     private int connectedTo;
     private boolean connected;
     private boolean excused;
+    private boolean turnExcused;
+    private Optional<RankTurn> offer = Optional.empty();
+    private Optional<Phase> awaited = Optional.empty();
+    private long lastAsk;
+    private long askedAtMillis;
+    private long backOffUntilMillis;
 
     /** @param heldBytes what it holds before anybody has told it a limit */
     SimulatedRank(World world, Dice dice, int number, Place place, RankInstance instance, long heldBytes) {
@@ -70,8 +79,10 @@ final class SimulatedRank {
         if (world.time().nowMillis() < deafUntilMillis) {
             return;
         }
-        if (dice.chance(200)) {
-            client.enter(dice.pick(PHASES));
+        if (awaited.isPresent()) {
+            giveUpAfterTheDeadline();
+        } else if (dice.chance(200)) {
+            enter(dice.pick(PHASES));
         }
         client.limit().ifPresent(limit -> {
             if (limit.value() > heldBytes && dice.chance(500)) {
@@ -83,15 +94,72 @@ final class SimulatedRank {
         }
     }
 
+    /** A burst phase is entered with a turn, or, when none was to be had, without. */
+    private void enter(Phase phase) {
+        boolean needsTurn = client.turn().isZero()
+                && client.inForce().isPresent()
+                && offer.filter(turn -> turn.phases().contains(phase)).isPresent();
+        if (!needsTurn || !connected) {
+            client.enter(phase);
+            return;
+        }
+        awaited = Optional.of(phase);
+        askedAtMillis = world.time().nowMillis();
+        long ask = ++lastAsk;
+        host.aboutTurns(this, connection, turns -> turns.asked(this, ask));
+    }
+
+    private void giveUpAfterTheDeadline() {
+        if (world.time().nowMillis() - askedAtMillis > SimulatedTurns.DEADLINE_MILLIS + dice.between(0, 2000)) {
+            enterWithout();
+        }
+    }
+
+    private void enterWithout() {
+        long ask = lastAsk;
+        client.enter(awaited.orElseThrow());
+        awaited = Optional.empty();
+        host.aboutTurns(this, connection, turns -> turns.released(this, ask));
+    }
+
+    void onOffer(int over, Optional<RankTurn> turn) {
+        if (alive && connected && over == connection) {
+            offer = turn;
+        }
+    }
+
+    void onTurn(int over, long ask, Optional<MemoryBytes> burst, int fromIncarnation) {
+        if (!alive || !connected || over != connection || ask != lastAsk || awaited.isEmpty()) {
+            return;
+        }
+        if (burst.isEmpty()) {
+            enterWithout();
+            return;
+        }
+        world.turnGiven();
+        // Of a ledger that was lost meanwhile: a fact that the next one cannot know.
+        turnExcused = device.wasWiped && (!host.isAlive() || host.incarnation() != fromIncarnation);
+        client.takeTurn(burst.get(), Set.copyOf(offer.map(RankTurn::phases).orElse(List.of())));
+        client.enter(awaited.orElseThrow());
+        awaited = Optional.empty();
+        settle(false);
+    }
+
     private void stayConnected() {
         if (connected && connectedTo != host.incarnation()) {
             connected = false;
+            boolean isSlow = world.scenario().takesTurns()
+                    && !world.isCalm()
+                    && dice.chance(client.turn().isZero() ? 200 : 900);
+            backOffUntilMillis = world.time().nowMillis() + (isSlow ? dice.between(0, MAX_BACK_OFF_MILLIS) : 0);
         }
-        if (!connected && host.isAlive()) {
+        if (!connected && host.isAlive() && world.time().nowMillis() >= backOffUntilMillis) {
             connected = true;
             connectedTo = host.incarnation();
             connection++;
             client.forgetPending();
+            awaited = Optional.empty();
+            offer = Optional.empty();
             Optional<InForce> now = client.inForce();
             Join join = new Join(
                     instance,
@@ -152,6 +220,11 @@ final class SimulatedRank {
         if (isTold || confirmAnyway) {
             confirm();
         }
+        if (client.endTurn(Optional.of(MemoryBytes.of(heldBytes)))) {
+            turnExcused = false;
+            long ask = lastAsk;
+            host.aboutTurns(this, connection, turns -> turns.released(this, ask));
+        }
     }
 
     private void confirm() {
@@ -173,6 +246,8 @@ final class SimulatedRank {
     void exec() {
         client = world.rules().client(instance, client.inForce());
         heldBytes = client.inForce().isPresent() ? 0 : heldBytes;
+        awaited = Optional.empty();
+        turnExcused = false;
         connected = false;
         world.note(What.START, number, 0, () -> instance + " executes another program");
     }
@@ -201,6 +276,20 @@ final class SimulatedRank {
         if (isNewest && client.inForce().equals(Optional.of(new InForce(sequence, limit)))) {
             excused = false;
         }
+    }
+
+    /** Its ledger cannot know of its turn. */
+    void excuseTurn() {
+        turnExcused = !client.turn().isZero();
+    }
+
+    long lastAsk() {
+        return lastAsk;
+    }
+
+    /** What its turn adds to what it has in force, as far as its ledger can know. */
+    long turnBytes() {
+        return turnExcused ? 0 : client.turn().value();
     }
 
     void pardonIsOver() {

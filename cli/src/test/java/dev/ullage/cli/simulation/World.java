@@ -19,7 +19,7 @@ import java.util.function.Supplier;
 /** All there is in one run, and how its parts reach each other. */
 final class World {
     static final int COORDINATORS = 2;
-    private static final JobId JOB = new JobId("job");
+    static final List<JobId> JOBS = List.of(new JobId("job"), new JobId("other"));
     private static final long EVENT_BUDGET = 100_000;
     private static final long GIBIBYTE = 1L << 30;
     private static final int REPEATED_PER_MILLE = 150;
@@ -38,6 +38,7 @@ final class World {
     private final List<SimulatedRank> ranks = new ArrayList<>();
     private final Map<RankInstance, SimulatedRank> byInstance = new TreeMap<>();
     private boolean calm;
+    private long turnsGiven;
     private int nextRank;
     private long nextPid = 1000;
 
@@ -135,7 +136,8 @@ final class World {
     // ---- ranks come and go
 
     void join(SimulatedDevice device) {
-        start(device, new RankId(JOB, nextRank++), nextPid++);
+        JobId job = scenario.takesTurns() ? JOBS.get(nextRank % JOBS.size()) : JOBS.get(0);
+        start(device, new RankId(job, nextRank++), nextPid++);
     }
 
     /** Another process of the same rank; the kernel may give it the pid of the one before. */
@@ -189,6 +191,14 @@ final class World {
         if (!calm && socketDice.chance(REPEATED_PER_MILLE)) {
             time.after(socketDice.between(0, LATE_MILLIS), delivery);
         }
+    }
+
+    void turnGiven() {
+        turnsGiven++;
+    }
+
+    long turnsGiven() {
+        return turnsGiven;
     }
 
     void note(What what, long who, long value, Supplier<String> line) {

@@ -32,6 +32,9 @@ import java.util.function.UnaryOperator;
  * so it is admitted only into room that no ceiling claims. Terms (capacity, reserve, foreign memory) that would make
  * the budget smaller than the ceilings are <em>wanted</em> first and come in force when the ceilings fit; until then
  * only shrinks are admitted.
+ *
+ * <p>A pool for bursts is a term as the reserve is one. What of it is out at this moment is not known here but said
+ * with each decision: terms whose pool is smaller than that stay wanted.
  */
 public final class DeviceLedger {
     private final DeviceId device;
@@ -78,9 +81,18 @@ public final class DeviceLedger {
         return new Snapshot(device, highestToken, wanted, inForce, List.copyOf(grants.values()));
     }
 
-    /** What the command comes to; changes nothing. */
+    /** What the command comes to when all of the pool may be out; changes nothing. */
     public LedgerDecision decide(LedgerCommand command) {
-        return new LedgerDecider(this).decide(command);
+        return decide(command, inForce.usablePool());
+    }
+
+    /**
+     * What the command comes to; changes nothing.
+     *
+     * @param out the most that bursts on this device may come to until the next decision
+     */
+    public LedgerDecision decide(LedgerCommand command, MemoryBytes out) {
+        return new LedgerDecider(this, out).decide(command);
     }
 
     /** The state after the event. Throws {@link IllegalStateException} when an invariant would break. */

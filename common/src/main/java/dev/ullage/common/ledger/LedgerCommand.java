@@ -6,6 +6,7 @@ import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import java.util.List;
+import java.util.Optional;
 
 /** What can be asked of a {@link DeviceLedger}. Repeating a command changes nothing. */
 public sealed interface LedgerCommand {
@@ -18,11 +19,18 @@ public sealed interface LedgerCommand {
      * not named keep what they have.
      *
      * @param reserve the share of the device that is to stay free
+     * @param pool what is to be kept for bursts; empty: nothing
      * @param limits in the order in which growth is to be considered
      */
-    record Desire(CoordinatorToken token, Share reserve, List<DesiredLimit> limits) implements LedgerCommand {
+    record Desire(CoordinatorToken token, Share reserve, Optional<MemoryBytes> pool, List<DesiredLimit> limits)
+            implements LedgerCommand {
         public Desire {
             limits = List.copyOf(limits);
+        }
+
+        /** Without a pool. */
+        public Desire(CoordinatorToken token, Share reserve, List<DesiredLimit> limits) {
+            this(token, reserve, Optional.empty(), limits);
         }
     }
 
@@ -46,6 +54,9 @@ public sealed interface LedgerCommand {
      * @param inForce the highest limit it may now use in any phase without a further order
      */
     record Confirm(RankInstance instance, long sequence, MemoryBytes inForce) implements LedgerCommand {}
+
+    /** Less of the pool is out than before: what is wanted may fit now. */
+    record Reconsider() implements LedgerCommand {}
 
     /** The process is gone: seen by its pid and start time, not merely silent. */
     record Leave(RankInstance instance) implements LedgerCommand {}

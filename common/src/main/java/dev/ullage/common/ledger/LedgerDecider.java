@@ -33,10 +33,12 @@ final class LedgerDecider {
     private final List<LedgerEvent> events = new ArrayList<>();
     private final List<Order> orders = new ArrayList<>();
     private final List<Refusal> refusals = new ArrayList<>();
+    private final MemoryBytes out;
     private DeviceLedger ledger;
 
-    LedgerDecider(DeviceLedger ledger) {
+    LedgerDecider(DeviceLedger ledger, MemoryBytes out) {
         this.ledger = ledger;
+        this.out = out;
     }
 
     LedgerDecision decide(LedgerCommand command) {
@@ -77,7 +79,7 @@ final class LedgerDecider {
         if (!admit(desire.token())) {
             return;
         }
-        want(ledger.wanted().withReserve(desire.reserve()));
+        want(ledger.wanted().withReserve(desire.reserve()).withPool(desire.pool()));
         bringTermsInForceIfTheyFit();
         List<DesiredLimit> changes = onePerRank(desire.limits()).stream()
                 .filter(limit -> isKnown(limit) && isChange(limit))
@@ -125,11 +127,16 @@ final class LedgerDecider {
     private void growIfThereIsRoom(DesiredLimit limit) {
         Grant grant = ledger.grant(limit.instance()).orElseThrow();
         MemoryBytes missing = limit.limits().max().minus(grant.ceiling());
-        if (missing.isMoreThan(ledger.free())) {
+        if (missing.isMoreThan(free())) {
             refuse(Reason.NO_ROOM, noRoom(limit, grant));
         } else {
             order(limit);
         }
+    }
+
+    /** Bursts that a rank told of, and that no pool was kept for, take from the room for limits. */
+    private MemoryBytes free() {
+        return ledger.free().minusOrZero(out.minusOrZero(ledger.inForce().usablePool()));
     }
 
     private String noRoom(DesiredLimit limit, Grant grant) {
@@ -143,7 +150,7 @@ final class LedgerDecider {
                         ledger.device(),
                         limit.limits().max(),
                         grant.ceiling(),
-                        ledger.free(),
+                        free(),
                         ledger.wanted().budget().min(ledger.inForce().budget()),
                         ledger.ceilings(),
                         waitingFor.isEmpty() ? "" : "; waiting for " + waitingFor);
@@ -232,7 +239,8 @@ final class LedgerDecider {
         BudgetTerms wanted = ledger.wanted();
         boolean fit = !ledger.ceilings().isMoreThan(wanted.budget());
         boolean widen = !ledger.inForce().budget().isMoreThan(wanted.budget());
-        if (!wanted.equals(ledger.inForce()) && (fit || widen)) {
+        boolean burstsFit = !out.isMoreThan(wanted.usablePool());
+        if (!wanted.equals(ledger.inForce()) && burstsFit && (fit || widen)) {
             happened(new TermsInForce());
         }
     }

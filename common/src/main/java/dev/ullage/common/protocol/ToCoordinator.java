@@ -119,15 +119,30 @@ public sealed interface ToCoordinator extends WireMessage {
      */
     record SetShare(JobId job, OptionalInt rank, Share share, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
 
-    /** What a device's ledger says: terms, promises, and what its keeper has counted. */
+    /**
+     * What a device's ledger says: terms, promises, and what its keeper has counted.
+     *
+     * @param turns who takes turns there; empty: its worker is older and knows none
+     */
     record LedgerReport(
             BudgetTerms wanted,
             BudgetTerms inForce,
             boolean overBudget,
             List<GrantReport> grants,
-            KeeperCounts counts) {
+            KeeperCounts counts,
+            Optional<TurnReport> turns) {
         public LedgerReport {
             grants = List.copyOf(grants);
+        }
+
+        /** Of a worker that knows no turns. */
+        public LedgerReport(
+                BudgetTerms wanted,
+                BudgetTerms inForce,
+                boolean overBudget,
+                List<GrantReport> grants,
+                KeeperCounts counts) {
+            this(wanted, inForce, overBudget, grants, counts, Optional.empty());
         }
     }
 }

@@ -6,6 +6,7 @@ import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import java.util.List;
+import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /** What a coordinator tells a worker. Each carries the coordinator's token; an older one is answered, not obeyed. */
@@ -20,6 +21,7 @@ public sealed interface ToWorker extends WireMessage {
      * @param revision grows with every plan of this coordinator, 1 or more
      * @param reserve the share of the device that is to stay free
      * @param limits in the order in which growth is to be considered
+     * @param turns who takes turns at what is kept for bursts; empty: nobody, and nothing is kept
      */
     record DesireLimits(
             CoordinatorToken token,
@@ -27,6 +29,7 @@ public sealed interface ToWorker extends WireMessage {
             DeviceId device,
             Share reserve,
             List<RankLimit> limits,
+            Optional<TurnPlan> turns,
             ActorRef<ToCoordinator> replyTo)
             implements ToWorker {
         public DesireLimits {

@@ -22,6 +22,7 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.testing.LedgerOwner;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -186,5 +187,60 @@ class LedgerTermsTest {
 
         assertThat(LedgerOwner.replayed(owner.events()).snapshot())
                 .isEqualTo(owner.ledger().snapshot());
+    }
+
+    private static Desire pool(long gibibytes, long gibibytesEach) {
+        return new Desire(
+                token(1),
+                Share.ofPercent(20),
+                Optional.of(gib(gibibytes)),
+                List.of(want(A, gib(gibibytesEach)), want(B, gib(gibibytesEach))));
+    }
+
+    @Test
+    void aPoolIsInForceOnceTheCeilingsHaveMadeRoomForIt() {
+        owner.after(pool(40, 20));
+
+        assertThat(wanted()).isEqualTo(gib(40));
+        assertThat(owner.ledger().inForce().usablePool()).isEqualTo(MemoryBytes.ZERO);
+
+        owner.after(new Confirm(A, 2, gib(20)), new Confirm(B, 2, gib(20)));
+
+        assertThat(inForce()).isEqualTo(gib(40));
+        assertThat(owner.ledger().inForce().usablePool()).isEqualTo(gib(40));
+    }
+
+    @Test
+    void aPoolIsNotMadeSmallerThanWhatIsOut() {
+        owner.after(pool(20, 20), new Confirm(A, 2, gib(20)), new Confirm(B, 2, gib(20)));
+        Desire none = reserve(20, 20);
+
+        LedgerDecision whileOut = owner.ledger().decide(none, gib(1));
+        LedgerDecision whileNobodyKnows = owner.ledger().decide(none);
+        LedgerDecision later = owner.ledger().decide(none, MemoryBytes.ZERO);
+
+        assertThat(whileOut.events()).doesNotContain(new TermsInForce());
+        assertThat(whileNobodyKnows.events()).doesNotContain(new TermsInForce());
+        assertThat(later.events()).contains(new TermsInForce());
+    }
+
+    // Goal: a burst that no pool was kept for, of a ledger that was lost, takes from the room for limits.
+    @Test
+    void whatIsOutBeyondThePoolIsNotPromisedAgain() {
+        Desire more = reserve(20, 40);
+
+        assertThat(owner.ledger().decide(more, MemoryBytes.ZERO).orders()).hasSize(2);
+        assertThat(owner.ledger().decide(more, gib(10)).orders()).hasSize(1);
+        assertThat(owner.ledger().decide(more, gib(11)).orders()).isEmpty();
+    }
+
+    @Test
+    void capacityThatFallsBelowThePoolLeavesThatMuchForBursts() {
+        owner.after(pool(20, 20), new Confirm(A, 2, gib(20)), new Confirm(B, 2, gib(20)));
+        owner.after(new Measure(gib(100), gib(70)));
+
+        assertThat(owner.ledger().wanted().usablePool()).isEqualTo(gib(10));
+        assertThat(owner.ledger().wanted().budget()).isEqualTo(MemoryBytes.ZERO);
+        assertThat(owner.ledger().inForce().usablePool()).isEqualTo(gib(20));
     }
 }

@@ -55,6 +55,7 @@ import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
+import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -123,6 +124,7 @@ final class WireSamples {
                         DEVICE,
                         Share.ofPercent(20),
                         List.of(new RankLimit(RANK, LIMITS, Share.ofPercent(50))),
+                        Optional.of(turnPlan()),
                         coordinator),
                 new DirectJob(TOKEN, directive(), coordinator),
                 new ClusterStatus(
@@ -158,7 +160,7 @@ final class WireSamples {
                 new SetReserve(Optional.empty(), Share.NONE, operator),
                 new SetShare(new JobId("bert-large"), OptionalInt.empty(), Share.ALL, operator),
                 new LearnFrom(TOKEN, coordinator),
-                new DesireLimits(TOKEN, 1, DEVICE, Share.NONE, List.of(), coordinator),
+                new DesireLimits(TOKEN, 1, DEVICE, Share.NONE, List.of(), Optional.empty(), coordinator),
                 new DirectJob(TOKEN, sparseDirective(), coordinator),
                 new ClusterStatus(
                         NODE,
@@ -304,8 +306,11 @@ final class WireSamples {
     }
 
     private static LedgerReport ledgerReport() {
-        BudgetTerms wanted =
-                new BudgetTerms(MemoryBytes.ofGibibytes(79), Share.ofPercent(30), MemoryBytes.ofMebibytes(512));
+        BudgetTerms wanted = new BudgetTerms(
+                MemoryBytes.ofGibibytes(79),
+                Share.ofPercent(30),
+                MemoryBytes.ofMebibytes(512),
+                Optional.of(turnPlan().pool()));
         GrantReport grant = new GrantReport(
                 RANK,
                 Share.ofPercent(50),
@@ -315,7 +320,20 @@ final class WireSamples {
                 MemoryBytes.ofGibibytes(64),
                 Optional.of("priority-pool"));
         KeeperCounts counts = new KeeperCounts(42, 1, 41, 2, MemoryBytes.ofGibibytes(64), 0);
-        return new LedgerReport(wanted, wanted.withReserve(Share.ofPercent(20)), true, List.of(grant), counts);
+        TurnReport turns = new TurnReport(
+                Optional.of(turnPlan()),
+                MemoryBytes.ofGibibytes(16),
+                List.of(new TurnReport.Holder(RANK.rank().job(), 750)),
+                List.of(new TurnReport.Waiter(RANK, 120)),
+                new TurnReport.Counts(9, 4, 2_300, 1));
+        return new LedgerReport(
+                wanted, wanted.withReserve(Share.ofPercent(20)), true, List.of(grant), counts, Optional.of(turns));
+    }
+
+    private static TurnPlan turnPlan() {
+        return new TurnPlan(
+                MemoryBytes.ofGibibytes(16),
+                List.of(new RankTurn(RANK, List.of(Phase.FORWARD, Phase.BACKWARD), MemoryBytes.ofGibibytes(16))));
     }
 
     private static LedgerReport sparseLedgerReport() {

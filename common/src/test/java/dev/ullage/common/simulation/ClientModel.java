@@ -6,6 +6,7 @@ import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,8 @@ public class ClientModel {
     private @Nullable InForce inForce;
     private @Nullable MemoryBytes phaseLimit;
     private boolean resumed;
+    private MemoryBytes turn = MemoryBytes.ZERO;
+    private Set<Phase> turnPhases = Set.of();
 
     /** What is in force: the order's sequence, and the most the process may use in any phase. */
     public record InForce(long sequence, MemoryBytes limit) {}
@@ -102,7 +105,41 @@ public class ClientModel {
 
     /** Whether the next safe point has anything to do: an order, or this phase's own limit. */
     public boolean needsSettling() {
-        return isPending() || !limit().equals(target());
+        return isPending() || !limit().equals(target()) || lingers();
+    }
+
+    /** What a turn adds to what is in force; zero without one. */
+    public MemoryBytes turn() {
+        return turn;
+    }
+
+    /** Whether it has a turn outside of the phases it was given for: it is to end it as soon as it can. */
+    public boolean lingers() {
+        return !turn.isZero() && !turnPhases.contains(phase);
+    }
+
+    /** The worker gave a turn: so much on top in these phases, from the next commit on. */
+    public void takeTurn(MemoryBytes bytes, Set<Phase> phases) {
+        turn = bytes;
+        turnPhases = phases;
+    }
+
+    /** Gives the turn up, unless its phase lasts, or more is held or allowed than may be without. */
+    public boolean endTurn(Optional<MemoryBytes> held) {
+        MemoryBytes most = inForce == null ? MemoryBytes.ZERO : inForce.limit();
+        MemoryBytes allowed = limit().orElse(MemoryBytes.ZERO);
+        if (!lingers()
+                || allowed.isMoreThan(most)
+                || held.filter(bytes -> bytes.isMoreThan(most)).isPresent()) {
+            return false;
+        }
+        dropTurn();
+        return true;
+    }
+
+    /** Without asking whether it may. */
+    protected final void dropTurn() {
+        turn = MemoryBytes.ZERO;
     }
 
     public void enter(Phase next) {
@@ -142,8 +179,9 @@ public class ClientModel {
             return Optional.empty();
         }
         MemoryBytes limit = newest.limits().in(phase);
-        return Optional.of(
-                isOfNewest(inForce) ? limit.min(inForce().orElseThrow().limit()) : limit);
+        MemoryBytes without =
+                isOfNewest(inForce) ? limit.min(inForce().orElseThrow().limit()) : limit;
+        return Optional.of(lingers() ? without : without.plus(turn));
     }
 
     private boolean isOfNewest(@Nullable InForce now) {
@@ -156,13 +194,15 @@ public class ClientModel {
         if (order == null) {
             return Optional.empty();
         }
-        MemoryBytes holds = held.orElse(MemoryBytes.ZERO);
+        MemoryBytes total = held.orElse(MemoryBytes.ZERO);
+        MemoryBytes holds = total.minusOrZero(turn);
         MemoryBytes floor = inForce == null ? holds : holds.min(inForce.limit());
         MemoryBytes most = order.limits().max().max(floor);
         if (inForce != null && isOfNewest(inForce)) {
             most = most.min(inForce.limit());
         }
-        MemoryBytes inPhase = order.limits().in(phase).max(floor).min(most);
+        MemoryBytes without = order.limits().in(phase).max(floor).min(most);
+        MemoryBytes inPhase = lingers() ? without.max(total.min(most.plus(turn))) : without.plus(turn);
         return Optional.of(new Plan(order.sequence(), phase, inPhase, new InForce(order.sequence(), most)));
     }
 
@@ -188,6 +228,8 @@ public class ClientModel {
         copy.inForce = inForce;
         copy.phaseLimit = phaseLimit;
         copy.resumed = resumed;
+        copy.turn = turn;
+        copy.turnPhases = turnPhases;
         return copy;
     }
 
@@ -200,7 +242,8 @@ public class ClientModel {
                         ? "-"
                         : inForce.sequence() + "," + inForce.limit().value())
                 + (phaseLimit == null ? "-" : phaseLimit.value())
-                + (resumed ? "r" : "");
+                + (resumed ? "r" : "")
+                + (turn.isZero() ? "" : "t" + turn.value());
     }
 
     private static String encoded(@Nullable Order order) {

@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.DynamicTest;
@@ -69,13 +70,18 @@ class ClientModelTest {
         switch (step.get("do").asText()) {
             case "receive" -> now.put("receipt", client.receive(order(step)).name());
             case "settle" -> {
-                Optional<Plan> plan = client.plan(Optional.of(step.get("held"))
-                        .filter(held -> !held.isNull())
-                        .map(held -> MemoryBytes.of(held.asLong())));
+                Optional<Plan> plan = client.plan(held(step));
                 now.put("plan", plan.map(Plan::toString).orElse("null"));
                 plan.ifPresent(some -> now.put("told", Boolean.toString(client.commit(some))));
             }
             case "enter" -> client.enter(Phase.valueOf(step.get("phase").asText()));
+            case "take" ->
+                client.takeTurn(
+                        MemoryBytes.of(step.get("bytes").asLong()),
+                        StreamSupport.stream(step.get("phases").spliterator(), false)
+                                .map(phase -> Phase.valueOf(phase.asText()))
+                                .collect(Collectors.toSet()));
+            case "end" -> now.put("ended", Boolean.toString(client.endTurn(held(step))));
             case "reconnect" -> client.forgetPending();
             case "look" -> {}
             default -> throw new IllegalArgumentException("unknown step " + step);
@@ -90,10 +96,15 @@ class ClientModelTest {
                 "limit",
                 client.limit().map(limit -> Long.toString(limit.value())).orElse("null"));
         now.put("newest", Long.toString(client.newestSequence()));
+        now.put("turn", Long.toString(client.turn().value()));
         now.put("pending", Boolean.toString(client.isPending()));
         now.put("needsSettling", Boolean.toString(client.needsSettling()));
         now.put("limits", client.limits().map(ClientModelTest::inEachPhase).orElse("null"));
         return now;
+    }
+
+    private static Optional<MemoryBytes> held(JsonNode step) {
+        return Optional.of(step.get("held")).filter(held -> !held.isNull()).map(held -> MemoryBytes.of(held.asLong()));
     }
 
     private static Order order(JsonNode step) {

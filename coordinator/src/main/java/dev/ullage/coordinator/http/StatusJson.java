@@ -92,6 +92,7 @@ public final class StatusJson {
         json.put("lostSamples", quality.map(SampleQuality::lostSamples).orElse(null));
         json.set(
                 "counts", device.ledger().map(ledger -> counts(ledger.counts())).orElse(null));
+        json.set("turns", device.ledger().flatMap(TurnsJson::of).orElse(null));
         ArrayNode problems = json.putArray("problems");
         sample.ifPresent(reading -> reading.problems().forEach(problems::add));
         json.set("ranks", ranks(device).orElse(null));

@@ -14,6 +14,7 @@ import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import dev.ullage.common.protocol.TurnReport;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -155,6 +156,20 @@ final class ClusterMetrics {
         series.put(Metric.DEVICE_CONFIRMATIONS, labels, counts.confirmations());
         series.put(Metric.DEVICE_REFUSALS, labels, counts.refusals());
         series.put(Metric.DEVICE_OVER_COMMITS, labels, counts.overCommits());
+        ledger.turns().ifPresent(turns -> turns(labels, inForce, turns));
+    }
+
+    private void turns(List<String> labels, BudgetTerms inForce, TurnReport turns) {
+        TurnReport.Counts counts = turns.counts();
+        series.put(
+                Metric.DEVICE_POOL,
+                labels,
+                inForce.pool().orElse(MemoryBytes.ZERO).value());
+        series.put(Metric.DEVICE_POOL_OUT, labels, turns.out().value());
+        series.put(Metric.DEVICE_TURNS, labels, counts.given());
+        series.put(Metric.DEVICE_TURN_WAITS, labels, counts.waits());
+        series.putMillis(Metric.DEVICE_TURN_WAIT, labels, counts.waitedMillis());
+        series.put(Metric.DEVICE_TURNS_MISSED, labels, counts.missed());
     }
 
     private void dcgm(NodeId node, DeviceStatus device) {

@@ -127,6 +127,26 @@ enum Metric {
             "ullage_device_over_commits",
             Label.DEVICE,
             "Moments at which an audit found more promised than the budget in force; must stay 0."),
+    DEVICE_POOL(
+            Kind.GAUGE,
+            "ullage_device_pool_bytes",
+            Label.DEVICE,
+            "Kept for bursts at which jobs take turns, in force; not part of the budget."),
+    DEVICE_POOL_OUT(
+            Kind.GAUGE, "ullage_device_pool_out_bytes", Label.DEVICE, "What of the pool the turns of now come to."),
+    DEVICE_TURNS(Kind.COUNTER, "ullage_device_turns", Label.DEVICE, "Turns that ranks were given."),
+    DEVICE_TURN_WAITS(
+            Kind.COUNTER, "ullage_device_turn_waits", Label.DEVICE, "Times that a rank had to wait for a turn."),
+    DEVICE_TURN_WAIT(
+            Kind.COUNTER,
+            "ullage_device_turn_wait_seconds",
+            Label.DEVICE,
+            "How long ranks waited for turns, all of them together."),
+    DEVICE_TURNS_MISSED(
+            Kind.COUNTER,
+            "ullage_device_turns_missed",
+            Label.DEVICE,
+            "Waits that ended at the deadline: the rank went on without a turn."),
 
     RANK_INFO(
             Kind.INFO,

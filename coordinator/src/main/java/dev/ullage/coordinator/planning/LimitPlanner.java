@@ -1,12 +1,14 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
@@ -14,11 +16,15 @@ import dev.ullage.coordinator.planning.PlanGuard.Proposal;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
 import dev.ullage.coordinator.planning.Shares.RankShare;
+import dev.ullage.coordinator.planning.TurnPlanner.Candidate;
+import dev.ullage.coordinator.planning.TurnPlanner.TurnRuling;
 import dev.ullage.coordinator.view.DeviceView;
 import dev.ullage.coordinator.view.Heard;
 import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -37,12 +43,14 @@ import java.util.TreeMap;
 public final class LimitPlanner {
     private final LimitPolicy policy;
     private final LimitSettings settings;
+    private final TurnPlanner turns;
     private final List<PlanGuard> guards;
 
     /** @param guards asked in this order; the first veto counts */
     public LimitPlanner(LimitPolicy policy, LimitSettings settings, List<PlanGuard> guards) {
         this.policy = policy;
         this.settings = settings;
+        this.turns = new TurnPlanner(settings.turns(), TurnNeeds.declared());
         this.guards = List.copyOf(guards);
     }
 
@@ -61,42 +69,61 @@ public final class LimitPlanner {
 
     /** One outcome for each device whose ledger obeys the coordinator, in the order of the devices. */
     public List<PlanOutcome> plan(Situation situation) {
-        return situation.view().devices().stream()
+        List<DeviceView> devices = situation.view().devices().stream()
                 .filter(device -> device.obeys(situation.token()))
-                .map(device -> plan(device, situation))
+                .toList();
+        NavigableMap<DeviceId, TurnRuling> rulings = turns.rule(
+                devices.stream().map(device -> candidate(device, situation)).toList());
+        return devices.stream()
+                .map(device -> plan(device, Objects.requireNonNull(rulings.get(device.id())), situation))
                 .toList();
     }
 
-    private PlanOutcome plan(DeviceView device, Situation situation) {
-        OperatorWishes wishes = situation.wishes();
+    /** The device as it would be without turns. */
+    private Candidate candidate(DeviceView device, Situation situation) {
+        LedgerReport ledger = device.report().orElseThrow().message().ledger();
+        BudgetTerms terms =
+                ledger.wanted().withReserve(reserve(device, ledger, situation)).withPool(Optional.empty());
+        List<RankRequest> ranks = ranks(device, ledger, situation.wishes());
+        List<PlannedLimit> wanted = policy.share(new PlanningInput(device.id(), terms, ranks)).ranks().stream()
+                .map(this::planned)
+                .toList();
+        List<PlannedLimit> limits = ledger.overBudget() ? notBelowTheMinimum(wanted) : wanted;
+        return new Candidate(device.id(), device.node(), terms, ledger.turns().isPresent(), ranks, limits);
+    }
+
+    private static Share reserve(DeviceView device, LedgerReport ledger, Situation situation) {
+        return situation.wishes().reserve(device.id()).orElse(ledger.wanted().reserve());
+    }
+
+    private PlanOutcome plan(DeviceView device, TurnRuling ruling, Situation situation) {
         Heard<LimitsReported> report = device.report().orElseThrow();
         LedgerReport ledger = report.message().ledger();
-        Share reserve = wishes.reserve(device.id()).orElse(ledger.wanted().reserve());
-        BudgetTerms terms = ledger.wanted().withReserve(reserve);
+        Share reserve = reserve(device, ledger, situation);
+        BudgetTerms terms =
+                ledger.wanted().withReserve(reserve).withPool(ruling.turns().map(TurnPlan::pool));
         DeviceTarget before =
                 situation.onItsWay(device.id()).map(DeviceTarget::of).orElseGet(() -> DeviceTarget.of(ledger));
-        List<PlannedLimit> wanted = limits(device, terms, ledger, wishes);
-        List<PlannedLimit> limits = ledger.overBudget() ? notBelowTheMinimum(wanted) : wanted;
-        DevicePlan plan =
-                new DevicePlan(device.id(), reserve, limits, PlanChange.describe(before, reserve, limits, terms));
+        DevicePlan plan = new DevicePlan(
+                device.id(),
+                reserve,
+                ruling.limits(),
+                ruling.turns(),
+                PlanChange.describe(before, reserve, ruling.limits(), ruling.turns(), terms));
         return judge(new Proposal(
                 plan,
                 before,
                 terms,
                 report.ageAt(situation.now()),
                 device.sampleState(),
-                unseen(device, ledger, wishes)));
+                unseen(device, ledger, situation.wishes())));
     }
 
-    private List<PlannedLimit> limits(
-            DeviceView device, BudgetTerms terms, LedgerReport ledger, OperatorWishes wishes) {
+    private List<RankRequest> ranks(DeviceView device, LedgerReport ledger, OperatorWishes wishes) {
         NavigableMap<RankInstance, RankObserved> observed = observed(device);
-        List<RankRequest> ranks = ledger.grants().stream()
+        return ledger.grants().stream()
                 .map(grant -> request(grant, wishes, observed))
                 .sorted(Comparator.comparing(RankRequest::instance))
-                .toList();
-        return policy.share(new PlanningInput(device.id(), terms, ranks)).ranks().stream()
-                .map(this::planned)
                 .toList();
     }
 

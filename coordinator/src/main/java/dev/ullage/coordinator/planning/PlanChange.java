@@ -3,6 +3,7 @@ package dev.ullage.coordinator.planning;
 import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
 import dev.ullage.coordinator.planning.DeviceTarget.RankTarget;
 import java.util.ArrayList;
@@ -15,7 +16,12 @@ import java.util.TreeSet;
 final class PlanChange {
     private PlanChange() {}
 
-    static PlanReason describe(DeviceTarget before, Share reserve, List<PlannedLimit> limits, BudgetTerms terms) {
+    static PlanReason describe(
+            DeviceTarget before,
+            Share reserve,
+            List<PlannedLimit> limits,
+            Optional<TurnPlan> turns,
+            BudgetTerms terms) {
         List<String> changes = new ArrayList<>();
         NavigableSet<RankInstance> left = new TreeSet<>(before.ranks().keySet());
         for (PlannedLimit limit : limits) {
@@ -26,11 +32,18 @@ final class PlanChange {
         if (!reserve.equals(before.reserve())) {
             changes.add("reserve " + before.reserve() + " -> " + reserve);
         }
+        if (!turns.equals(before.turns())) {
+            changes.add("turns at " + pool(before.turns()) + " -> " + pool(turns));
+        }
         if (changes.isEmpty()) {
             changes.add(before.isUnattended() ? "ranks not settled yet" : "the budget changed");
         }
         return new PlanReason("%s; %d rank%s, budget %s"
                 .formatted(String.join(", ", changes), limits.size(), limits.size() == 1 ? "" : "s", terms));
+    }
+
+    private static String pool(Optional<TurnPlan> turns) {
+        return turns.map(plan -> "a pool of " + plan.pool()).orElse("none");
     }
 
     private static Optional<String> describe(PlannedLimit limit, Optional<RankTarget> before) {

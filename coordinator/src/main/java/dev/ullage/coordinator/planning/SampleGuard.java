@@ -20,6 +20,7 @@ public record SampleGuard() implements PlanGuard {
         DeviceTarget before = proposal.before();
         if (proposal.unseen().isEmpty()
                 || !plan.reserve().equals(before.reserve())
+                || !plan.turns().equals(before.turns())
                 || before.promised().isMoreThan(proposal.terms().budget())
                 || plan.limits().stream().anyMatch(limit -> isAskedFor(limit, before))) {
             return Optional.empty();

@@ -23,6 +23,7 @@ public record StabilityGuard(Share deadBand) implements PlanGuard {
         DevicePlan plan = proposal.plan();
         boolean asked = before.isUnattended()
                 || !plan.reserve().equals(before.reserve())
+                || !plan.turns().equals(before.turns())
                 || plan.limits().size() != before.ranks().size();
         boolean fits = !before.promised().isMoreThan(proposal.terms().budget());
         Share ignored = fits ? deadBand : Share.NONE;

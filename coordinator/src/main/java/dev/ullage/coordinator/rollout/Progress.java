@@ -5,6 +5,7 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
+import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.coordinator.planning.DevicePlan;
 import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
 import java.util.ArrayList;
@@ -34,12 +35,20 @@ record Progress(RolloutState state, List<String> waitingFor) {
         if (!ledger.inForce().reserve().equals(plan.reserve())) {
             shrinking.add("reserve " + ledger.inForce().reserve() + " in force, wanted " + plan.reserve());
         }
+        Optional<MemoryBytes> pool = plan.turns().map(TurnPlan::pool);
+        if (!ledger.inForce().pool().equals(pool)) {
+            shrinking.add("pool " + shown(ledger.inForce().pool()) + " in force, wanted " + shown(pool));
+        }
         List<String> waitingFor = new ArrayList<>(shrinking);
         waitingFor.addAll(growing);
         RolloutState state = !shrinking.isEmpty()
                 ? RolloutState.SHRINKING
                 : growing.isEmpty() ? RolloutState.SETTLED : RolloutState.GROWING;
         return new Progress(state, List.copyOf(waitingFor));
+    }
+
+    private static String shown(Optional<MemoryBytes> pool) {
+        return pool.map(MemoryBytes::toString).orElse("none");
     }
 
     private static boolean isDone(PlannedLimit limit, GrantReport grant) {

@@ -55,6 +55,10 @@ class StatusJsonTest {
                "sampleAgeMillis":800,"sampleState":"stale","lostSamples":4,
                "counts":{"ordersSent":1,"ordersRepeated":2,"confirmations":3,"refusals":4,
                          "highestPromisedBytes":68719476736,"overCommits":0},
+               "turns":{"poolBytes":null,"poolInForceBytes":null,"outBytes":17179869184,"ranks":1,
+                        "holding":[{"job":"bert","heldMillis":95000}],
+                        "waiting":[{"job":"bert","rank":3,"pid":4242,"waitedMillis":120}],
+                        "given":5,"waits":4,"waitedMillis":3500,"missed":1},
                "problems":["one problem"],
                "ranks":[{
                  "job":"bert","rank":3,"pid":4242,"worldSize":8,"localRank":3,"launcher":"torchrun",
@@ -155,6 +159,7 @@ class StatusJsonTest {
                         "sampleState",
                         "lostSamples",
                         "counts",
+                        "turns",
                         "ranks");
     }
 

@@ -33,6 +33,9 @@ import dev.ullage.common.protocol.ToOperator.NodeStatus;
 import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import dev.ullage.common.protocol.TurnPlan;
+import dev.ullage.common.protocol.TurnPlan.RankTurn;
+import dev.ullage.common.protocol.TurnReport;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -180,7 +183,14 @@ public final class Statuses {
                 wanted.withReserve(Share.ofPercent(20)),
                 true,
                 List.of(grant),
-                new KeeperCounts(1, 2, 3, 4, gibibytes(64), 0));
+                new KeeperCounts(1, 2, 3, 4, gibibytes(64), 0),
+                Optional.of(new TurnReport(
+                        Optional.of(new TurnPlan(
+                                gibibytes(16), List.of(new RankTurn(RANK, List.of(Phase.BACKWARD), gibibytes(16))))),
+                        gibibytes(16),
+                        List.of(new TurnReport.Holder(RANK.rank().job(), 95_000)),
+                        List.of(new TurnReport.Waiter(RANK, 120)),
+                        new TurnReport.Counts(5, 4, 3_500, 1))));
     }
 
     private static MemoryBytes gibibytes(long amount) {

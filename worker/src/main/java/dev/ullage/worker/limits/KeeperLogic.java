@@ -8,6 +8,7 @@ import dev.ullage.common.ledger.LedgerDecision;
 import dev.ullage.common.ledger.LedgerEvent;
 import dev.ullage.common.ledger.Order;
 import dev.ullage.common.ledger.Refusal;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,18 +24,20 @@ import java.util.TreeMap;
  * <p>Use: {@code d = logic.decide(...)}, persist {@code d.events()}, {@code logic.commit(d)}, then send
  * {@code d.orders()}. A decision that could not be persisted is simply not committed.
  *
- * <p>Hard state: the ledger. Soft state: the newest desire of the coordinator (it will be sent again) and when each
- * order was last sent.
+ * <p>Hard state: the ledger. Soft state: the newest desire of the coordinator (it will be sent again), when each order
+ * was last sent, and how much of the pool may be out: after a restart all of it, until somebody knows better.
  */
 public final class KeeperLogic {
     private final Duration resendAfter;
     private final Map<RankInstance, Instant> lastSent = new TreeMap<>();
     private DeviceLedger ledger;
     private Optional<Wish> wish = Optional.empty();
+    private MemoryBytes out;
 
     public KeeperLogic(DeviceLedger ledger, Duration resendAfter) {
         this.ledger = ledger;
         this.resendAfter = resendAfter;
+        this.out = ledger.inForce().usablePool();
     }
 
     /** The newest desire and its number. */
@@ -74,7 +77,7 @@ public final class KeeperLogic {
         if (isOld) {
             return new Decision(List.of(), List.of(), List.of(), Optional.empty(), 0);
         }
-        LedgerDecision decision = ledger.decide(desire);
+        LedgerDecision decision = ledger.decide(desire, out);
         boolean isStale =
                 decision.refusals().stream().anyMatch(refusal -> refusal.reason() == Refusal.Reason.STALE_COORDINATOR);
         return new Decision(
@@ -87,7 +90,7 @@ public final class KeeperLogic {
 
     /** Anything else that happened. What it frees is given at once to whoever the newest plan wants to grow. */
     public Decision decide(LedgerCommand command) {
-        LedgerDecision first = ledger.decide(command);
+        LedgerDecision first = ledger.decide(command, out);
         List<LedgerEvent> events = new ArrayList<>(first.events());
         List<Order> orders = new ArrayList<>(first.orders());
         if (!events.isEmpty() && wish.isPresent()) {
@@ -95,7 +98,7 @@ public final class KeeperLogic {
             boolean obeysSame =
                     after.highestToken().equals(Optional.of(wish.get().desire().token()));
             if (obeysSame) {
-                LedgerDecision second = after.decide(known(wish.get().desire(), after));
+                LedgerDecision second = after.decide(known(wish.get().desire(), after), out);
                 events.addAll(second.events());
                 orders.addAll(second.orders());
             }
@@ -103,11 +106,26 @@ public final class KeeperLogic {
         return new Decision(events, orders, first.refusals(), Optional.empty(), 0);
     }
 
+    /**
+     * What bursts may come to: never more than the pool in force, and no more of one that is to become smaller. To be
+     * raised only after what was decided is durable.
+     */
+    public MemoryBytes burstsAllowed() {
+        return ledger.inForce().usablePool().min(ledger.wanted().usablePool());
+    }
+
+    /** @param bound the most that bursts may come to until this is said again; terms with a smaller pool must wait */
+    public Decision onBurstBound(MemoryBytes bound) {
+        out = bound;
+        return decide(new LedgerCommand.Reconsider());
+    }
+
     /** The plan without the ranks that have left since it was made. */
     private static Desire known(Desire desire, DeviceLedger ledger) {
         return new Desire(
                 desire.token(),
                 desire.reserve(),
+                desire.pool(),
                 desire.limits().stream()
                         .filter(limit -> ledger.grant(limit.instance()).isPresent())
                         .toList());

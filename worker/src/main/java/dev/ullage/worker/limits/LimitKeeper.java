@@ -25,6 +25,8 @@ import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
+import dev.ullage.common.protocol.TurnPlan;
+import dev.ullage.worker.turns.TurnDesk;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Clock;
@@ -93,6 +95,11 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     /** A process is gone. */
     public record Left(RankInstance instance) implements Command {}
 
+    /** Less of the pool is out than before. */
+    private enum BurstsFell implements Command {
+        INSTANCE
+    }
+
     private enum Tick implements Command {
         INSTANCE
     }
@@ -101,12 +108,14 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
      * What a keeper needs.
      *
      * @param uplink where reports go; whoever coordinates now
+     * @param turns who may use the pool, on all devices of the worker
      */
     public record Setup(
             NodeId node,
             LedgerStore store,
             DeviceLedger replayed,
             ActorRef<ToCoordinator> uplink,
+            TurnDesk turns,
             Duration tick,
             Duration resendAfter,
             Clock clock) {}
@@ -127,6 +136,8 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
         this.setup = setup;
         this.logic = new KeeperLogic(setup.replayed(), setup.resendAfter());
         setup.replayed().grants().forEach(this::believeReplayed);
+        setup.turns().onFell(device(), () -> context.getSelf().tell(BurstsFell.INSTANCE));
+        settleBursts();
     }
 
     /** After a restart the ranks may still believe all that the ledger says they may. */
@@ -153,6 +164,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
                 .onMessage(Joined.class, this::onJoined)
                 .onMessage(Confirmed.class, this::onConfirmed)
                 .onMessage(Left.class, this::onLeft)
+                .onMessageEquals(BurstsFell.INSTANCE, this::onBurstsFell)
                 .onMessageEquals(Tick.INSTANCE, this::onTick)
                 .onSignal(PostStop.class, signal -> onStopped())
                 .build();
@@ -171,10 +183,14 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
         Desire desire = new Desire(
                 plan.token(),
                 plan.reserve(),
+                plan.turns().map(TurnPlan::pool),
                 plan.limits().stream()
                         .map(limit -> new DesiredLimit(limit.instance(), limit.limits(), limit.share()))
                         .toList());
         KeeperLogic.Decision decision = perform(logic.desire(desire, plan.revision()));
+        if (decision.desire().isPresent()) {
+            setup.turns().plan(device(), plan.turns());
+        }
         answerIfStale(decision, plan.token(), plan.replyTo());
         plan.replyTo().tell(report());
         return this;
@@ -234,8 +250,32 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
         audit.left(command.instance());
         listeners.remove(command.instance());
         policies.remove(command.instance());
+        setup.turns().left(command.instance());
         reportIfChanged(perform(logic.decide(new Leave(command.instance()))));
         return this;
+    }
+
+    private Behavior<Command> onBurstsFell() {
+        if (settleBursts()) {
+            sendReport();
+        }
+        return this;
+    }
+
+    /**
+     * What is in force is durable: the desk may give that much and no more. What it says may still be out decides
+     * whether a smaller pool comes in force; that in turn may be another amount. Returns whether anything came of it.
+     */
+    private boolean settleBursts() {
+        boolean isChanged = false;
+        for (boolean again = true; again; ) {
+            MemoryBytes bound = setup.turns().allow(device(), logic.burstsAllowed());
+            KeeperLogic.Decision decision = logic.onBurstBound(bound);
+            again = !decision.events().isEmpty();
+            isChanged |= again;
+            carryOut(decision);
+        }
+        return isChanged;
     }
 
     private Behavior<Command> onTick() {
@@ -260,8 +300,16 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
         return this;
     }
 
-    /** Persist, apply, perform. */
     private KeeperLogic.Decision perform(KeeperLogic.Decision decision) {
+        carryOut(decision);
+        if (!decision.events().isEmpty()) {
+            settleBursts();
+        }
+        return decision;
+    }
+
+    /** Persist, apply, perform. */
+    private void carryOut(KeeperLogic.Decision decision) {
         persist(decision);
         confirmations +=
                 decision.events().stream().filter(this::isFirstConfirmation).count();
@@ -281,7 +329,6 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
             refusals++;
             LOG.info("device={} refused={} reason=\"{}\"", device(), refusal.reason(), refusal.message());
         }
-        return decision;
     }
 
     /** Not what a rank says again of the same order, when it holds less. */
@@ -350,7 +397,8 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
                 ledger.inForce(),
                 ledger.isOverBudget(),
                 ledger.grants().stream().map(this::reportOf).toList(),
-                counts);
+                counts,
+                Optional.of(setup.turns().report(device())));
         return new LimitsReported(setup.node(), device(), ledger.highestToken(), logic.revision(), report);
     }
 

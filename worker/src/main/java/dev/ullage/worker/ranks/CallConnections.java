@@ -2,12 +2,14 @@ package dev.ullage.worker.ranks;
 
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import dev.ullage.worker.ranks.RankMessage.PhaseEntered;
+import dev.ullage.worker.turns.TurnAnswer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.time.Clock;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,11 +51,12 @@ final class CallConnections {
         ByteBuffer buffer = ByteBuffer.allocateDirect(8 * 1024);
         try (channel) {
             channel.configureBlocking(true);
+            Calls calls = new Calls(channel, handle);
             write(channel, gate.codec().attached());
-            serveLines(channel, lines, handle);
+            serveLines(calls, lines);
             while (channel.read(buffer) >= 0) {
                 lines.add(buffer.flip());
-                serveLines(channel, lines, handle);
+                serveLines(calls, lines);
                 buffer.clear();
             }
         } catch (IOException e) {
@@ -63,22 +66,29 @@ final class CallConnections {
         }
     }
 
-    private void serveLines(SocketChannel channel, LineBuffer lines, SessionHandle handle) throws IOException {
+    /** One connection, and the process it serves. */
+    private record Calls(SocketChannel channel, SessionHandle handle) {}
+
+    private void serveLines(Calls calls, LineBuffer lines) throws IOException {
         try {
-            answerLines(channel, lines, handle);
+            answerLines(calls, lines);
         } catch (BadMessageException e) {
-            LOG.info("session={} refused={} reason=\"{}\"", handle.id(), e.code(), e.getMessage());
-            write(channel, gate.codec().error(e));
-            channel.close();
+            LOG.info("session={} refused={} reason=\"{}\"", calls.handle().id(), e.code(), e.getMessage());
+            write(calls.channel(), gate.codec().error(e));
+            calls.channel().close();
         }
     }
 
-    private void answerLines(SocketChannel channel, LineBuffer lines, SessionHandle handle)
-            throws IOException, BadMessageException {
+    private void answerLines(Calls calls, LineBuffer lines) throws IOException, BadMessageException {
+        SocketChannel channel = calls.channel();
+        SessionHandle handle = calls.handle();
         for (byte[] line = lines.next(); line != null; line = lines.next()) {
             PhaseEntered entered = PhaseLine.parse(line);
             if (entered == null) {
-                entered = parsed(line);
+                entered = parsed(line, calls);
+            }
+            if (entered == null) {
+                continue;
             }
             if (entered.id().isPresent()) {
                 write(
@@ -94,11 +104,32 @@ final class CallConnections {
         }
     }
 
-    private PhaseEntered parsed(byte[] line) throws BadMessageException {
-        if (gate.codec().parse(line) instanceof PhaseEntered entered) {
+    /** The phase that a line tells of; null when it was about a turn, and has been seen to. */
+    private @Nullable PhaseEntered parsed(byte[] line, Calls calls) throws IOException, BadMessageException {
+        RankMessage message = gate.codec().parse(line);
+        if (message instanceof PhaseEntered entered) {
             return entered;
         }
-        throw new BadMessageException(Code.BAD_MESSAGE, "only phase is understood on a call connection");
+        if (message instanceof RankMessage.TurnAsked asked) {
+            giveTurn(calls, asked.id());
+            return null;
+        }
+        if (message instanceof RankMessage.TurnReleased released) {
+            calls.handle().seat().released(released.id());
+            return null;
+        }
+        throw new BadMessageException(Code.BAD_MESSAGE, "only phase and turn are understood on a call connection");
+    }
+
+    /** Waits, which nobody else on this thread minds. A turn that cannot be told of is given back. */
+    private void giveTurn(Calls calls, long id) throws IOException {
+        TurnAnswer answer = calls.handle().seat().ask(id);
+        try {
+            write(calls.channel(), gate.codec().turn(id, answer));
+        } catch (IOException e) {
+            calls.handle().seat().released(id);
+            throw e;
+        }
     }
 
     private static void write(SocketChannel channel, byte[] line) throws IOException {

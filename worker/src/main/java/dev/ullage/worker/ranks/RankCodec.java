@@ -19,9 +19,12 @@ import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.protocol.JobDirective;
+import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import dev.ullage.worker.ranks.BadMessageException.Code;
+import dev.ullage.worker.turns.TurnAnswer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -92,6 +95,8 @@ final class RankCodec {
             case "phase" ->
                 new RankMessage.PhaseEntered(
                         phase(fields.text("phase")), fields.optionalNumber("step"), fields.optionalNumber("id"));
+            case "turn" -> new RankMessage.TurnAsked(fields.number("id"));
+            case "turn-released" -> new RankMessage.TurnReleased(fields.number("id"));
             default -> throw bad("unknown type \"" + type + "\"");
         };
     }
@@ -145,6 +150,8 @@ final class RankCodec {
                         fields.optionalText("containerDevices")),
                 inForce,
                 fields.optionalBytes("heldBytes"),
+                fields.optionalBytes("turnBytes"),
+                fields.optionalNumber("turnAsk").orElse(0),
                 fields.object("directive").flatMap(OomLines::directive));
     }
 
@@ -194,6 +201,21 @@ final class RankCodec {
     byte[] directive(JobDirective directive, boolean resumed) {
         ObjectNode json = message("directive").put("resumed", resumed);
         OomLines.put(json, directive);
+        return line(json);
+    }
+
+    byte[] turns(Optional<RankTurn> turn, Duration deadline) {
+        ObjectNode json = message("turns").put("deadlineMillis", deadline.toMillis());
+        ObjectNode bytes = json.putObject("turnBytes");
+        turn.ifPresent(offered -> offered.phases()
+                .forEach(phase -> bytes.put(phase.name(), offered.burst().value())));
+        return line(json);
+    }
+
+    byte[] turn(long id, TurnAnswer answer) {
+        ObjectNode json = message("turn").put("id", id);
+        answer.burst().ifPresentOrElse(burst -> json.put("turnBytes", burst.value()), () -> json.putNull("turnBytes")
+                .put("reason", answer.reason()));
         return line(json);
     }
 

@@ -23,6 +23,8 @@ sealed interface RankMessage {
     /**
      * @param pid the process it claims to be; checked against the peer's user
      * @param inForce the order it has applied, when it was ever given one
+     * @param turn what it holds on top of that by a turn, when it has one
+     * @param lastAsk the last number it took when it asked for a turn, 0 when it never did
      * @param directive the newest directive it holds after an out-of-memory error of its job
      */
     record Hello(
@@ -32,12 +34,14 @@ sealed interface RankMessage {
             DeviceWish wish,
             Optional<InForce> inForce,
             Optional<MemoryBytes> held,
+            Optional<MemoryBytes> turn,
+            long lastAsk,
             Optional<JobDirective> directive)
             implements RankMessage {
 
         /** The same, with the local rank that the worker knows it by. */
         Hello withLocalRank(OptionalInt localRank) {
-            return new Hello(rank, pid, facts.withLocalRank(localRank), wish, inForce, held, directive);
+            return new Hello(rank, pid, facts.withLocalRank(localRank), wish, inForce, held, turn, lastAsk, directive);
         }
     }
 
@@ -85,6 +89,12 @@ sealed interface RankMessage {
     record Bye() implements RankMessage {}
 
     record Attach(String session, String token) implements RankMessage {}
+
+    /** It wants a turn, and waits for the answer. Each time it asks it takes a greater number. */
+    record TurnAsked(long id) implements RankMessage {}
+
+    /** It holds nothing by a turn that it asked for up to this number, and waits for none of them. */
+    record TurnReleased(long id) implements RankMessage {}
 
     /** @param id present when an answer is wanted */
     record PhaseEntered(Phase phase, OptionalLong step, OptionalLong id) implements RankMessage {}

@@ -4,6 +4,7 @@ import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.config.WatchSettings;
+import dev.ullage.worker.turns.TurnDesk;
 import dev.ullage.worker.watch.WatchedRank;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -21,6 +22,7 @@ public final class RankPort {
 
     private final NodeId node;
     private final ProcessTable processes;
+    private final TurnDesk turns;
     private final Clock clock;
     private final int maxRanks;
     private final SessionDirectory directory = new SessionDirectory();
@@ -32,9 +34,11 @@ public final class RankPort {
      * @param maxRanks processes served at a time, 1 or more
      * @param watch how closely they are watched
      */
-    public RankPort(NodeId node, ProcessTable processes, Clock clock, int maxRanks, WatchSettings watch) {
+    public RankPort(
+            NodeId node, ProcessTable processes, TurnDesk turns, Clock clock, int maxRanks, WatchSettings watch) {
         this.node = node;
         this.processes = processes;
+        this.turns = turns;
         this.clock = clock;
         this.maxRanks = maxRanks;
         this.watch = watch;
@@ -48,7 +52,8 @@ public final class RankPort {
                 admitted.instance(),
                 admitted.connected().hello().facts(),
                 keeper,
-                self -> newHandle(admitted.instance().toString(), self),
+                new TurnSeat(turns, admitted.instance(), admitted.device().id()),
+                self -> newHandle(admitted, self),
                 new RankSessions.SessionListener(admitted.device().id(), events),
                 codec,
                 new WatchedRank(watch),
@@ -57,11 +62,16 @@ public final class RankPort {
                 processes, directory, factory, useListener, spawner, new RankSessions.Serving(codec, maxRanks, clock));
     }
 
-    private SessionHandle newHandle(String id, org.apache.pekko.actor.typed.ActorRef<RankSession.Command> session) {
+    private SessionHandle newHandle(
+            RankAdmission.Admitted admitted, org.apache.pekko.actor.typed.ActorRef<RankSession.Command> session) {
         byte[] token = new byte[TOKEN_BYTES];
         random.nextBytes(token);
         SessionHandle handle = new SessionHandle(
-                id, Base64.getUrlEncoder().withoutPadding().encodeToString(token), session, clock.instant());
+                admitted.instance().toString(),
+                Base64.getUrlEncoder().withoutPadding().encodeToString(token),
+                session,
+                new TurnSeat(turns, admitted.instance(), admitted.device().id()),
+                clock.instant());
         directory.put(handle);
         return handle;
     }

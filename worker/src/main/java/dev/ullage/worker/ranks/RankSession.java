@@ -13,6 +13,7 @@ import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.JobReport.Applied;
 import dev.ullage.common.protocol.OomReport;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.watch.WatchedRank;
 import java.time.Clock;
@@ -67,6 +68,9 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     /** The memory of its device was read: it may be time to give a cache back. */
     record Measured(MemoryUse device) implements Command {}
 
+    /** What the rank takes turns at has changed; empty: nothing. */
+    private record Offered(Optional<RankTurn> turn) implements Command {}
+
     private enum Report implements Command {
         INSTANCE
     }
@@ -82,6 +86,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
             RankInstance instance,
             RankFacts facts,
             ActorRef<LimitKeeper.Command> keeper,
+            TurnSeat seat,
             Function<ActorRef<Command>, SessionHandle> handle,
             Listener listener,
             RankCodec codec,
@@ -139,6 +144,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 .onMessage(Said.class, this::onSaid)
                 .onMessage(Ordered.class, this::onOrdered)
                 .onMessage(Direct.class, this::onDirect)
+                .onMessage(Offered.class, this::onOffered)
                 .onMessage(Connected.class, this::onConnected)
                 .onMessage(Disconnected.class, this::onDisconnected)
                 .onMessage(Measured.class, this::onMeasured)
@@ -154,6 +160,9 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         }
         channel = command.channel();
         facts = command.hello().facts();
+        // Before the welcome: what it asks after that is of a process whose turn is known.
+        ActorRef<Command> self = getContext().getSelf();
+        setup.seat().said(command.hello().turn(), command.hello().lastAsk(), turn -> self.tell(new Offered(turn)));
         command.channel().send(command.welcome().apply(handle));
         tellDirective();
         long sequence =
@@ -252,6 +261,13 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         handle.publish(command.order());
         if (channel != null) {
             channel.send(setup.codec().limits(command.order()));
+        }
+        return this;
+    }
+
+    private Behavior<Command> onOffered(Offered command) {
+        if (channel != null) {
+            channel.send(setup.codec().turns(command.turn(), setup.seat().desk().deadline()));
         }
         return this;
     }

@@ -19,6 +19,7 @@ final class SessionHandle {
     private final String id;
     private final String token;
     private final ActorRef<RankSession.Command> session;
+    private final TurnSeat seat;
     private volatile @Nullable Order newest;
     private volatile Entered entered;
 
@@ -26,10 +27,11 @@ final class SessionHandle {
     record Entered(Activity activity, Instant at) {}
 
     /** @param now when the session begins: in INIT, as every process does */
-    SessionHandle(String id, String token, ActorRef<RankSession.Command> session, Instant now) {
+    SessionHandle(String id, String token, ActorRef<RankSession.Command> session, TurnSeat seat, Instant now) {
         this.id = id;
         this.token = token;
         this.session = session;
+        this.seat = seat;
         this.entered = new Entered(new Activity(Phase.INIT, OptionalLong.empty()), now);
     }
 
@@ -43,6 +45,11 @@ final class SessionHandle {
 
     ActorRef<RankSession.Command> session() {
         return session;
+    }
+
+    /** Where the process asks for turns. */
+    TurnSeat seat() {
+        return seat;
     }
 
     /** The rank says it entered a phase; without a step it is still in the one it said last. */

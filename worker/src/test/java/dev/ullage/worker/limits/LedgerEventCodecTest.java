@@ -57,6 +57,14 @@ class LedgerEventCodecTest {
     }
 
     @Test
+    void termsOfBeforeThereWereTurnsHaveNoPool() throws IOException {
+        String json = new String(codec.encode(List.of(LedgerEvents.snapshot())), UTF_8).replace(",\"pool\":null", "");
+
+        assertThat(json).doesNotContain("pool");
+        assertThat(codec.decode(json.getBytes(UTF_8))).containsExactly(LedgerEvents.snapshot());
+    }
+
+    @Test
     void anythingElseThatIsMissingIsRefused() {
         for (String json : List.of(
                 "[{\"event\":\"rank-joined\"}]",

@@ -19,7 +19,8 @@ final class LedgerEvents {
     private static final String RANK =
             "{\"rank\":{\"job\":{\"value\":\"job\"},\"rank\":0},\"pid\":100,\"startTicks\":700}";
     private static final String TERMS = "{\"allocatable\":{\"value\":107374182400},\"reserve\":{\"basisPoints\":2000},"
-            + "\"foreign\":{\"value\":0}}";
+            + "\"foreign\":{\"value\":0},\"pool\":null}";
+    private static final String TERMS_WITH_POOL = TERMS.replace("null", "{\"value\":9}");
     private static final String TOKEN = "{\"epoch\":3,\"uid\":\"c3\"}";
     private static final String LIMITS = "{\"init\":{\"value\":5},\"forward\":{\"value\":5},\"backward\":{\"value\":5},"
             + "\"optimizer\":{\"value\":7},\"evaluation\":{\"value\":5},\"checkpoint\":{\"value\":5},"
@@ -33,7 +34,8 @@ final class LedgerEvents {
                 aDevice().opened(), "{\"event\":\"opened\",\"device\":{\"value\":\"GPU-a\"},\"terms\":" + TERMS + "}");
         samples.put(new LedgerEvent.TokenSeen(token(3)), "{\"event\":\"token-seen\",\"token\":" + TOKEN + "}");
         samples.put(
-                new LedgerEvent.TermsWanted(aDevice().terms()), "{\"event\":\"terms-wanted\",\"terms\":" + TERMS + "}");
+                new LedgerEvent.TermsWanted(aDevice().terms().withPool(Optional.of(MemoryBytes.of(9)))),
+                "{\"event\":\"terms-wanted\",\"terms\":" + TERMS_WITH_POOL + "}");
         samples.put(new LedgerEvent.TermsInForce(), "{\"event\":\"terms-in-force\"}");
         samples.put(new LedgerEvent.RankJoined(rank(0)), "{\"event\":\"rank-joined\",\"instance\":" + RANK + "}");
         samples.put(

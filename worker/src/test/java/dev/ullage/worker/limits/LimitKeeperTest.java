@@ -13,6 +13,7 @@ import dev.ullage.common.ledger.LedgerEvent;
 import dev.ullage.common.ledger.Order;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
@@ -24,10 +25,13 @@ import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
+import dev.ullage.common.protocol.TurnPlan;
+import dev.ullage.common.protocol.TurnReport;
 import dev.ullage.common.testing.LedgerOwner;
 import dev.ullage.common.testing.TestClock;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.worker.testing.LogWatch;
+import dev.ullage.worker.turns.TurnDesk;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,6 +65,7 @@ class LimitKeeperTest {
     private final TestProbe<ToCoordinator> coordinator = KIT.createTestProbe();
     private final TestProbe<Order> rankA = KIT.createTestProbe();
     private final TestProbe<Order> rankB = KIT.createTestProbe();
+    private final TurnDesk desk = new TurnDesk(Duration.ofMillis(100), clock);
     private ActorRef<LimitKeeper.Command> keeper = start(aDevice().ledger());
 
     @AfterAll
@@ -75,7 +80,7 @@ class LimitKeeperTest {
 
     private ActorRef<LimitKeeper.Command> start(DeviceLedger ledger) {
         return KIT.spawn(LimitKeeper.create(
-                new LimitKeeper.Setup(NODE, store, ledger, uplink.getRef(), TICK, RESEND_AFTER, clock)));
+                new LimitKeeper.Setup(NODE, store, ledger, uplink.getRef(), desk, TICK, RESEND_AFTER, clock)));
     }
 
     private void hello(RankInstance rank, TestProbe<Order> listener) {
@@ -89,6 +94,7 @@ class LimitKeeperTest {
                 aDevice().opened().device(),
                 Share.ofPercent(20),
                 List.of(limits),
+                Optional.empty(),
                 coordinator.getRef())));
     }
 
@@ -204,7 +210,8 @@ class LimitKeeperTest {
                                 List.of(
                                         new GrantReport(A, Share.ALL, Optional.of(limits(gib(60))), 1, 1, gib(60)),
                                         new GrantReport(B, Share.ALL, Optional.empty(), 0, 0, MemoryBytes.ZERO)),
-                                new KeeperCounts(1, 0, 1, 2, gib(60), 0))));
+                                new KeeperCounts(1, 0, 1, 2, gib(60), 0),
+                                Optional.of(TurnReport.NONE))));
     }
 
     // It is not the ledger's: the rank says it in each hello, and the last word counts.
@@ -372,5 +379,33 @@ class LimitKeeperTest {
         List<LedgerEvent> events = new ArrayList<>(List.of(first));
         events.addAll(rest);
         return LedgerOwner.replayed(events);
+    }
+
+    // Goal: no burst beside limits that have not made room for it. Method: a rank asks all the time.
+    @Test
+    void theDeskMayGiveAPoolOnceTheConfirmationsHaveMadeRoomForIt() {
+        hello(A, rankA);
+        desk.said(A, aDevice().opened().device(), MemoryBytes.ZERO, 0, offer -> {});
+        plan(1, 1, limit(A, 60));
+        keeper.tell(new LimitKeeper.Confirmed(A, 1, gib(60)));
+        TurnPlan turns = new TurnPlan(gib(40), List.of(new TurnPlan.RankTurn(A, List.of(Phase.BACKWARD), gib(40))));
+        keeper.tell(new LimitKeeper.Plan(new DesireLimits(
+                token(1),
+                2,
+                aDevice().opened().device(),
+                Share.ofPercent(20),
+                List.of(limit(A, 30)),
+                Optional.of(turns),
+                coordinator.getRef())));
+        assertThat(answer().ledger().inForce().pool()).isEmpty();
+        LimitsReported wanted = answer();
+        assertThat(wanted.ledger().wanted().pool()).contains(gib(40));
+        assertThat(wanted.ledger().inForce().pool()).isEmpty();
+        assertThat(desk.ask(A, 1).burst()).isEmpty();
+
+        keeper.tell(new LimitKeeper.Confirmed(A, 2, gib(30)));
+        plan(1, 1, limit(A, 30));
+        assertThat(answer().ledger().inForce().pool()).contains(gib(40));
+        assertThat(desk.ask(A, 2).burst()).contains(gib(40));
     }
 }

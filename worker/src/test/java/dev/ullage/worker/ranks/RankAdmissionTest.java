@@ -37,6 +37,8 @@ class RankAdmissionTest {
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
+                0,
                 Optional.empty());
         try (SocketChannel channel = SocketChannel.open()) {
             admission.hello(

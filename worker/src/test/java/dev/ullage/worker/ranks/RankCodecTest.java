@@ -24,8 +24,13 @@ import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.OomReport.Figures;
 import dev.ullage.common.protocol.OomReport.Means;
+import dev.ullage.common.protocol.TurnPlan.RankTurn;
+import dev.ullage.common.testing.TestClock;
 import dev.ullage.worker.ranks.BadMessageException.Code;
+import dev.ullage.worker.turns.TurnAnswer;
+import dev.ullage.worker.turns.TurnDesk;
 import dev.ullage.worker.watch.StepSummary;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -42,7 +47,7 @@ class RankCodecTest {
             + "'localWorldSize':8,'pid':4242,'launcher':'torchrun','restart':2,'visibleDevices':'0,1,2,3',"
             + "'deviceOrder':'PCI_BUS_ID','containerDevices':'all',"
             + "'device':'GPU-5a','framework':'torch 2.10.0','canEnforce':['torch','allocator'],"
-            + "'inForce':{'sequence':41,'limitBytes':68719476736},'heldBytes':1234567}";
+            + "'inForce':{'sequence':41,'limitBytes':68719476736},'heldBytes':1234567,'turnBytes':77,'turnAsk':5}";
 
     private final RankCodec codec = new RankCodec(500);
 
@@ -78,6 +83,8 @@ class RankCodecTest {
                                 Optional.of("all")),
                         Optional.of(new RankMessage.InForce(41, MemoryBytes.of(68719476736L))),
                         Optional.of(MemoryBytes.of(1234567)),
+                        Optional.of(MemoryBytes.of(77)),
+                        5,
                         Optional.empty()));
     }
 
@@ -98,13 +105,15 @@ class RankCodecTest {
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
+                0,
                 Optional.empty());
         String start = "{'type':'hello','version':1,'job':'j','rank':0,'worldSize':1,'localRank':0,'pid':1,"
                 + "'launcher':'none'";
 
         assertThat(parse(start + "}")).isEqualTo(expected);
         assertThat(parse(start + ",'restart':null,'visibleDevices':null,'device':null,'framework':null,"
-                        + "'canEnforce':null,'inForce':null,'heldBytes':null,'later':{'a':[1]}}"))
+                        + "'canEnforce':null,'inForce':null,'heldBytes':null,'turnBytes':null,'later':{'a':[1]}}"))
                 .isEqualTo(expected);
     }
 
@@ -291,9 +300,34 @@ class RankCodecTest {
     }
 
     @Test
+    void turnsAreOfferedAskedForGivenAndReleased() throws BadMessageException {
+        RankTurn turn = new RankTurn(rank(0), List.of(Phase.FORWARD, Phase.BACKWARD), MemoryBytes.of(9));
+
+        assertThat(text(codec.turns(Optional.of(turn), Duration.ofSeconds(60))))
+                .isEqualTo("{\"type\":\"turns\",\"deadlineMillis\":60000,"
+                        + "\"turnBytes\":{\"FORWARD\":9,\"BACKWARD\":9}}\n");
+        assertThat(text(codec.turns(Optional.empty(), Duration.ofSeconds(60))))
+                .isEqualTo("{\"type\":\"turns\",\"deadlineMillis\":60000,\"turnBytes\":{}}\n");
+        assertThat(parse("{'type':'turn','id':7}")).isEqualTo(new RankMessage.TurnAsked(7));
+        assertThat(parse("{'type':'turn-released','id':7}")).isEqualTo(new RankMessage.TurnReleased(7));
+        assertThat(text(codec.turn(7, new TurnAnswer(rank(0), 1, Optional.of(MemoryBytes.of(9)), ""))))
+                .isEqualTo("{\"type\":\"turn\",\"id\":7,\"turnBytes\":9}\n");
+        assertThat(text(codec.turn(7, new TurnAnswer(rank(0), 1, Optional.empty(), "no"))))
+                .isEqualTo("{\"type\":\"turn\",\"id\":7,\"turnBytes\":null,\"reason\":\"no\"}\n");
+    }
+
+    @Test
     void aWelcomeSaysAllThis() {
         TestInbox<RankSession.Command> session = TestInbox.create();
-        SessionHandle handle = new SessionHandle("job/3@4242:99", "dG9r", session.getRef(), Instant.EPOCH);
+        SessionHandle handle = new SessionHandle(
+                "job/3@4242:99",
+                "dG9r",
+                session.getRef(),
+                new TurnSeat(
+                        new TurnDesk(Duration.ofSeconds(1), new TestClock()),
+                        rank(3),
+                        aDevice().info().id()),
+                Instant.EPOCH);
         MemoryBytes total = MemoryBytes.of(80);
         MemoryUse memory = new MemoryUse(total, Optional.empty(), MemoryBytes.ZERO, total);
         String start = "{\"type\":\"welcome\",\"version\":1,\"session\":\"job/3@4242:99\",\"token\":\"dG9r\","

@@ -15,8 +15,10 @@ import dev.ullage.common.testing.TestClock;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.config.WatchSettings;
 import dev.ullage.worker.limits.LimitKeeper;
+import dev.ullage.worker.turns.TurnDesk;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,6 +42,7 @@ final class RankHarness implements AutoCloseable {
 
     final FakeProcessTable processes = new FakeProcessTable();
     final TestClock clock = new TestClock();
+    final TurnDesk desk = new TurnDesk(Duration.ofMillis(300), clock);
     final TestProbe<LimitKeeper.Command> keeper;
     final TestProbe<LimitKeeper.Command> otherKeeper;
     final Map<RankInstance, RankSample> samples = new ConcurrentHashMap<>();
@@ -52,7 +55,7 @@ final class RankHarness implements AutoCloseable {
     RankHarness(int maxRanks) {
         keeper = kit.createTestProbe();
         otherKeeper = kit.createTestProbe();
-        port = new RankPort(new NodeId("node-a"), processes, clock, maxRanks, WatchSettings.defaults());
+        port = new RankPort(new NodeId("node-a"), processes, desk, clock, maxRanks, WatchSettings.defaults());
         hub = kit.spawn(hub());
     }
 

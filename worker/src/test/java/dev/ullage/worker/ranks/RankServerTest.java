@@ -258,7 +258,7 @@ class RankServerTest {
 
         call.say("{\"type\":\"bye\"}");
 
-        expectError(call, "BAD_MESSAGE", "only phase is understood on a call connection");
+        expectError(call, "BAD_MESSAGE", "only phase and turn are understood on a call connection");
     }
 
     @Test

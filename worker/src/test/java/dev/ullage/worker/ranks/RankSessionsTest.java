@@ -69,6 +69,8 @@ class RankSessionsTest {
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
+                0,
                 Optional.empty());
         worker.on(new RankSessions.Admit(new RankAdmission.Admitted(
                 instance, device, new RankSession.Connected(hello, channel, handle -> ("welcome " + handle.id())

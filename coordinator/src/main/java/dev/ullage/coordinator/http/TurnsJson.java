@@ -1,0 +1,55 @@
+package dev.ullage.coordinator.http;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
+import dev.ullage.common.protocol.TurnPlan;
+import dev.ullage.common.protocol.TurnReport;
+import java.util.Optional;
+
+/** The part of the status that is about turns. */
+final class TurnsJson {
+    private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+
+    private TurnsJson() {}
+
+    /** Who takes turns on a device; empty when nobody does. */
+    static Optional<ObjectNode> of(LedgerReport ledger) {
+        boolean isPool =
+                ledger.wanted().pool().isPresent() || ledger.inForce().pool().isPresent();
+        return ledger.turns()
+                .filter(turns -> isPool || turns.plan().isPresent())
+                .map(turns -> json(ledger, turns));
+    }
+
+    private static ObjectNode json(LedgerReport ledger, TurnReport turns) {
+        ObjectNode json = NODES.objectNode();
+        put(json, "poolBytes", ledger.wanted().pool());
+        put(json, "poolInForceBytes", ledger.inForce().pool());
+        json.put("outBytes", turns.out().value());
+        json.put(
+                "ranks",
+                turns.plan().map(TurnPlan::ranks).map(ranks -> ranks.size()).orElse(null));
+        ArrayNode holding = json.putArray("holding");
+        turns.holding()
+                .forEach(holder ->
+                        holding.addObject().put("job", holder.job().value()).put("heldMillis", holder.heldMillis()));
+        ArrayNode waiting = json.putArray("waiting");
+        turns.waiting().forEach(waiter -> waiting.addObject()
+                .put("job", waiter.instance().rank().job().value())
+                .put("rank", waiter.instance().rank().rank())
+                .put("pid", waiter.instance().pid())
+                .put("waitedMillis", waiter.waitedMillis()));
+        json.put("given", turns.counts().given());
+        json.put("waits", turns.counts().waits());
+        json.put("waitedMillis", turns.counts().waitedMillis());
+        json.put("missed", turns.counts().missed());
+        return json;
+    }
+
+    private static void put(ObjectNode json, String field, Optional<MemoryBytes> amount) {
+        json.put(field, amount.map(MemoryBytes::value).orElse(null));
+    }
+}
