@@ -1,4 +1,4 @@
-"""Prints as JSON what gpustat and nvitop show of each device: the memory, in the unit the tool has, and the processes."""
+"""Prints as JSON what gpustat and nvitop show of each device: memory, in the unit the tool has, and processes."""
 
 import json
 
