@@ -12,7 +12,7 @@ from pathlib import Path
 
 import ullage
 from ullage.calls import Calls
-from ullage.connecting import socket_paths
+from ullage.connecting import pid_meaning, socket_paths
 
 from tests.fake_worker import FakeWorker, uniform
 from tests.with_worker import WithWorker
@@ -27,7 +27,7 @@ class Registration(WithWorker):
         self.assertEqual({
             "type": "hello", "version": 1, "job": "job", "rank": 3, "worldSize": 8, "localRank": 3,
             "localWorldSize": None, "pid": os.getpid(), "launcher": "torchrun", "restart": 0, "visibleDevices": None,
-            "deviceOrder": None, "containerDevices": None,
+            "deviceOrder": None, "containerDevices": None, **pid_meaning(),
             "device": "GPU-5a", "framework": "torch 2.10.0", "policy": None, "canEnforce": [],
             "inForce": None, "heldBytes": None,
             "turnBytes": None, "turnAsk": 0,
@@ -35,6 +35,15 @@ class Registration(WithWorker):
         self.assertEqual(("simulated", 80 << 30, "host-a"),
                          (rank.device.kind, rank.device.total_bytes, rank.device.node))
         self.assertEqual("s/3@%d:1" % os.getpid(), self.worker.wait_for("attach")["session"])
+
+    def test_a_pid_means_something_outside_its_container_only_with_its_namespace(self):
+        with tempfile.TemporaryDirectory() as proc:
+            self.assertEqual({"pidNamespace": None, "startTicks": None}, pid_meaning(proc))
+            os.mkdir(proc + "/ns")
+            os.symlink("pid:[4026531836]", proc + "/ns/pid")
+            fields = ["S"] + ["1"] * 18 + ["987654", "7"]
+            Path(proc, "stat").write_bytes(b"7 (odd ) S \xff) " + " ".join(fields).encode())
+            self.assertEqual({"pidNamespace": 4026531836, "startTicks": 987654}, pid_meaning(proc))
 
     def test_nothing_is_known_before_the_first_grant(self):
         rank = self.connect()

@@ -18,6 +18,9 @@ from ullage.state import InForce
 #: How ``ullage exec`` passes on what is in force: ``sequence:bytes:pid``, good for that process only.
 IN_FORCE_VARIABLE = "ULLAGE_IN_FORCE"
 
+#: Where ``/proc/<pid>/stat`` has a process's start, in clock ticks since boot, counted from behind its name.
+_START_TIME = 19
+
 _ranks: "weakref.WeakSet[Rank]" = weakref.WeakSet()
 _open: Dict[Tuple[str, str, int], Rank] = {}
 _lock = threading.RLock()
@@ -74,7 +77,7 @@ def connect(socket: Optional[str] = None, *, applier: Optional[Applier] = None, 
             return known
         hello = {
             "job": info.job, "rank": info.rank, "worldSize": info.world_size, "localRank": info.local_rank,
-            "localWorldSize": info.local_world_size, "pid": os.getpid(), "launcher": info.launcher,
+            "localWorldSize": info.local_world_size, "pid": os.getpid(), **pid_meaning(), "launcher": info.launcher,
             "restart": info.restart, "visibleDevices": env.get("CUDA_VISIBLE_DEVICES"),
             "deviceOrder": env.get("CUDA_DEVICE_ORDER"), "containerDevices": env.get("NVIDIA_VISIBLE_DEVICES"),
             "device": device or env.get("ULLAGE_DEVICE") or listed_device(env, info.local_rank),
@@ -95,6 +98,22 @@ def current() -> Optional[Rank]:
             if not rank.closed:
                 return rank
     return None
+
+
+def pid_meaning(proc: str = "/proc/self") -> Dict[str, Optional[int]]:
+    """What this process's pid means to a worker outside its container: its pid namespace, and when it started.
+
+    Both None where the kernel does not tell; then the worker takes the pid for one of its own namespace.
+    """
+    try:
+        namespace = re.fullmatch(r"pid:\[([0-9]{1,18})\]", os.readlink(f"{proc}/ns/pid"))
+        with open(f"{proc}/stat", encoding="latin-1") as stat:
+            # The name before it may hold anything, also blanks and brackets.
+            start = stat.read().rpartition(")")[2].split()[_START_TIME]
+    except (OSError, IndexError):
+        return {"pidNamespace": None, "startTicks": None}
+    known = namespace is not None and start.isdigit()
+    return {"pidNamespace": int(namespace.group(1)) if known else None, "startTicks": int(start) if known else None}
 
 
 def passed_in_force(environ: Mapping[str, str]) -> Optional[InForce]:

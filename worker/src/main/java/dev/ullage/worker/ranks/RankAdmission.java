@@ -9,6 +9,7 @@ import dev.ullage.worker.ranks.ProcessTable.ProcessFacts;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -60,13 +61,13 @@ final class RankAdmission implements RankGate {
     }
 
     @Override
-    public void hello(RankMessage.Hello said, String peerUser, SessionConnection connection)
+    public void hello(RankMessage.Hello claimed, String peerUser, SessionConnection connection)
             throws BadMessageException {
+        RankMessage.Hello said = here(claimed);
         ProcessFacts process = find(said)
                 .orElseThrow(() -> new BadMessageException(
                         Code.NO_SUCH_PROCESS,
-                        "process " + said.pid() + " of rank " + said.rank() + " does not exist on this host (a"
-                                + " container must share the worker's pid namespace)"));
+                        "process " + said.pid() + " of rank " + said.rank() + " does not exist on this host"));
         if (!peerUser.equals(ROOT) && !peerUser.equals(process.user())) {
             throw new BadMessageException(
                     Code.NOT_YOURS,
@@ -88,6 +89,24 @@ final class RankAdmission implements RankGate {
             return codec.welcome(handle, node, device, memory.apply(device), workedOut);
         };
         onAdmitted.accept(new Admitted(instance, device, new RankSession.Connected(hello, connection, welcome)));
+    }
+
+    private RankMessage.Hello here(RankMessage.Hello claimed) throws BadMessageException {
+        if (claimed.namespace().isEmpty()) {
+            return claimed;
+        }
+        RankMessage.Namespace namespace = claimed.namespace().get();
+        OptionalLong pid;
+        try {
+            pid = processes.pidHere(claimed.pid(), namespace.id(), namespace.startTicks());
+        } catch (IOException e) {
+            throw new BadMessageException(Code.NO_SUCH_PROCESS, "processes cannot be looked at: " + e.getMessage());
+        }
+        return claimed.withPid(pid.orElseThrow(() -> new BadMessageException(
+                Code.NO_SUCH_PROCESS,
+                "process %d of rank %s is in a pid namespace of its own (%d), and of the processes this worker sees none, or"
+                                .formatted(claimed.pid(), claimed.rank(), namespace.id())
+                        + " more than one, can be it: the worker must run on the host or share its pid namespace")));
     }
 
     private Optional<ProcessFacts> find(RankMessage.Hello hello) throws BadMessageException {

@@ -142,6 +142,7 @@ final class RankCodec {
         return new RankMessage.Hello(
                 rank,
                 fields.number("pid"),
+                namespace(fields),
                 facts,
                 new RankMessage.DeviceWish(
                         fields.optionalText("visibleDevices"),
@@ -153,6 +154,14 @@ final class RankCodec {
                 fields.optionalBytes("turnBytes"),
                 fields.optionalNumber("turnAsk").orElse(0),
                 fields.object("directive").flatMap(OomLines::directive));
+    }
+
+    private static Optional<RankMessage.Namespace> namespace(Fields fields) {
+        OptionalLong id = fields.optionalNumber("pidNamespace");
+        OptionalLong startTicks = fields.optionalNumber("startTicks");
+        return id.isPresent() && startTicks.isPresent()
+                ? Optional.of(new RankMessage.Namespace(id.getAsLong(), startTicks.getAsLong()))
+                : Optional.empty();
     }
 
     static Phase phase(String name) {

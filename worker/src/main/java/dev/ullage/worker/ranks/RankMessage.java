@@ -22,6 +22,7 @@ sealed interface RankMessage {
 
     /**
      * @param pid the process it claims to be; checked against the peer's user
+     * @param namespace whose pid that is; empty: the worker's
      * @param inForce the order it has applied, when it was ever given one
      * @param turn what it holds on top of that by a turn, when it has one
      * @param lastAsk the last number it took when it asked for a turn, 0 when it never did
@@ -30,6 +31,7 @@ sealed interface RankMessage {
     record Hello(
             RankId rank,
             long pid,
+            Optional<Namespace> namespace,
             RankFacts facts,
             DeviceWish wish,
             Optional<InForce> inForce,
@@ -41,9 +43,32 @@ sealed interface RankMessage {
 
         /** The same, with the local rank that the worker knows it by. */
         Hello withLocalRank(OptionalInt localRank) {
-            return new Hello(rank, pid, facts.withLocalRank(localRank), wish, inForce, held, turn, lastAsk, directive);
+            return new Hello(
+                    rank,
+                    pid,
+                    namespace,
+                    facts.withLocalRank(localRank),
+                    wish,
+                    inForce,
+                    held,
+                    turn,
+                    lastAsk,
+                    directive);
+        }
+
+        /** The same, by the pid that its process has in the worker's namespace. */
+        Hello withPid(long here) {
+            return new Hello(rank, here, Optional.empty(), facts, wish, inForce, held, turn, lastAsk, directive);
         }
     }
+
+    /**
+     * What a pid means: a process in a container has one there and another on the host.
+     *
+     * @param id the kernel's number of the pid namespace
+     * @param startTicks clock ticks between boot and the start of the process
+     */
+    record Namespace(long id, long startTicks) {}
 
     /** A limit that a process says is in force. */
     record InForce(long sequence, MemoryBytes limit) {}

@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
@@ -50,17 +49,8 @@ public record ProcStatus(long pid, long parent, List<Long> namespacePids) {
                 .findFirst();
     }
 
-    /**
-     * The process that is {@code pid} to itself, as one in a container is, and another number here; empty when there is
-     * none or more than one, for then nobody can tell which is meant.
-     */
-    static Optional<Long> ofNamespacePid(long pid, Collection<ProcStatus> processes) {
-        List<Long> here = processes.stream()
-                .filter(process -> process.namespacePids().size() > 1)
-                .filter(process ->
-                        process.namespacePids().get(process.namespacePids().size() - 1) == pid)
-                .map(ProcStatus::pid)
-                .toList();
-        return here.size() == 1 ? Optional.of(here.get(0)) : Optional.empty();
+    /** Whether it calls itself by this pid and is known by another one here, as a process in a container is. */
+    public boolean isElsewhere(long ownPid) {
+        return namespacePids.size() > 1 && namespacePids.get(namespacePids.size() - 1) == ownPid;
     }
 }

@@ -38,6 +38,37 @@ class ProcProcessTableTest {
         assertThat(table.find(42)).contains(new ProcessFacts(987654, me));
     }
 
+    private void contained(long pid, long ownPid, String namespace) throws IOException {
+        process(pid, "python3", "S", 1);
+        Files.writeString(root.resolve(pid + "/status"), "PPid:\t1\nNSpid:\t" + pid + "\t" + ownPid + "\n");
+        Files.createDirectories(root.resolve(pid + "/ns"));
+        Files.createSymbolicLink(root.resolve(pid + "/ns/pid"), Path.of("pid:[" + namespace + "]"));
+    }
+
+    @Test
+    void aProcessOfAContainerIsFoundByItsOwnPidStartAndNamespace() throws IOException {
+        contained(900, 7, "11");
+        contained(901, 8, "11");
+        contained(950, 7, "12");
+
+        assertThat(table.pidHere(8, 11, 987654)).hasValue(901);
+        assertThat(table.pidHere(7, 11, 987654))
+                .as("two containers have a process 7")
+                .hasValue(900);
+        assertThat(table.pidHere(7, 12, 987654)).hasValue(950);
+        assertThat(table.pidHere(7, 13, 987654)).as("neither is in that one").isEmpty();
+        assertThat(table.pidHere(8, 11, 5)).as("started at another time").isEmpty();
+        assertThat(table.pidHere(901, 11, 987654)).as("no one calls itself so").isEmpty();
+    }
+
+    @Test
+    void inTheWorkersOwnNamespaceAPidIsWhatItIs() throws IOException {
+        Files.createDirectories(root.resolve("self/ns"));
+        Files.createSymbolicLink(root.resolve("self/ns/pid"), Path.of("pid:[4026531836]"));
+
+        assertThat(table.pidHere(77, 4026531836L, 1)).hasValue(77);
+    }
+
     @Test
     void theNameMayHoldBlanksAndBracketsAndLinesAndWhatIsNoText() throws IOException {
         for (String name : new String[] {"my (odd) name", ") S 1 2", "a\nb", "\u00ff\u00fe", "", "))"}) {

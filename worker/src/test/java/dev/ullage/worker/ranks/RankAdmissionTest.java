@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RankInstance;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
@@ -29,10 +30,13 @@ class RankAdmissionTest {
             new RankCodec(500),
             admitted::add);
 
+    private Optional<RankMessage.Namespace> namespace = Optional.empty();
+
     private void hello(String peerUser) throws BadMessageException, IOException {
         RankMessage.Hello hello = new RankMessage.Hello(
                 rank(0).rank(),
                 100,
+                namespace,
                 facts(),
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),
@@ -57,6 +61,44 @@ class RankAdmissionTest {
         hello("alice");
 
         assertThat(admitted).extracting(RankAdmission.Admitted::instance).containsExactly(rank(0));
+    }
+
+    @Test
+    void aProcessInAContainerIsKnownByItsPidOnTheHost() throws Exception {
+        processes.runAs(4100, 700, "alice");
+        processes.contain(4100, 100, 99);
+        namespace = Optional.of(new RankMessage.Namespace(99, 700));
+
+        hello("alice");
+
+        assertThat(admitted)
+                .extracting(RankAdmission.Admitted::instance)
+                .containsExactly(new RankInstance(rank(0).rank(), 4100, 700));
+    }
+
+    @Test
+    void aContainerWhoseProcessesTheWorkerDoesNotSeeIsRefused() {
+        processes.runAs(100, 700, "alice");
+        namespace = Optional.of(new RankMessage.Namespace(99, 700));
+
+        BadMessageException refusal = refused("alice");
+
+        assertThat(refusal.code()).isEqualTo(Code.NO_SUCH_PROCESS);
+        assertThat(refusal)
+                .hasMessage("process 100 of rank job/0 is in a pid namespace of its own (99), and of the processes this"
+                        + " worker sees none, or more than one, can be it: the worker must run on the host or share its pid"
+                        + " namespace");
+        assertThat(admitted).isEmpty();
+    }
+
+    // The pid of another user's process, by way of a namespace: the owner of what is found must still be the peer.
+    @Test
+    void aNamespaceOpensNoDoorToAnothersProcess() {
+        processes.runAs(4100, 700, "alice");
+        processes.contain(4100, 100, 99);
+        namespace = Optional.of(new RankMessage.Namespace(99, 700));
+
+        assertThat(refused("bob").code()).isEqualTo(Code.NOT_YOURS);
     }
 
     @Test

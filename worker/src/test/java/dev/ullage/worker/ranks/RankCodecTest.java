@@ -44,7 +44,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** docs/protocol.md, section 1, to the letter. */
 class RankCodecTest {
     private static final String HELLO = "{'type':'hello','version':1,'job':'9a1c','rank':3,'worldSize':8,'localRank':3,"
-            + "'localWorldSize':8,'pid':4242,'launcher':'torchrun','restart':2,'visibleDevices':'0,1,2,3',"
+            + "'localWorldSize':8,'pid':4242,'pidNamespace':4026531836,'startTicks':987654,'launcher':'torchrun','restart':2,'visibleDevices':'0,1,2,3',"
             + "'deviceOrder':'PCI_BUS_ID','containerDevices':'all',"
             + "'device':'GPU-5a','framework':'torch 2.10.0','canEnforce':['torch','allocator'],"
             + "'inForce':{'sequence':41,'limitBytes':68719476736},'heldBytes':1234567,'turnBytes':77,'turnAsk':5}";
@@ -69,6 +69,7 @@ class RankCodecTest {
                 .isEqualTo(new RankMessage.Hello(
                         new RankId(new JobId("9a1c"), 3),
                         4242,
+                        Optional.of(new RankMessage.Namespace(4026531836L, 987654)),
                         new RankFacts(
                                 OptionalInt.of(8),
                                 OptionalInt.of(3),
@@ -101,6 +102,7 @@ class RankCodecTest {
         RankMessage.Hello expected = new RankMessage.Hello(
                 new RankId(new JobId("j"), 0),
                 1,
+                Optional.empty(),
                 new RankFacts(OptionalInt.of(1), OptionalInt.of(0), "none", 0, Optional.empty(), List.of()),
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),

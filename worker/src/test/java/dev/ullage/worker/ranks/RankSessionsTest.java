@@ -65,6 +65,7 @@ class RankSessionsTest {
         RankMessage.Hello hello = new RankMessage.Hello(
                 instance.rank(),
                 instance.pid(),
+                Optional.empty(),
                 new RankFacts(OptionalInt.of(8), OptionalInt.of(0), "torchrun", restart, Optional.empty(), List.of()),
                 new RankMessage.DeviceWish(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()),
                 Optional.empty(),

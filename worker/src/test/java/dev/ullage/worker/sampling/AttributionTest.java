@@ -113,20 +113,23 @@ class AttributionTest {
     }
 
     @Test
-    void aPidOfAContainerIsFoundIfOnlyOneProcessHasIt() {
+    void aProcessInAContainerCallsItselfByAnotherPid() {
         List<ProcStatus> all = Stream.of(500L, 600L, 900L, 907L, 957L, 961L)
                 .flatMap(pid -> ProcStatus.read(PROC, pid).stream())
                 .toList();
 
         assertThat(all).hasSize(6);
-        assertThat(ProcStatus.ofNamespacePid(1, all)).contains(900L);
-        assertThat(ProcStatus.ofNamespacePid(11, all)).contains(961L);
-        assertThat(ProcStatus.ofNamespacePid(7, all))
-                .as("two containers have one")
-                .isEmpty();
-        assertThat(ProcStatus.ofNamespacePid(600, all))
-                .as("one of the host's own")
-                .isEmpty();
+        assertThat(named(1, all)).containsExactly(900L);
+        assertThat(named(11, all)).containsExactly(961L);
+        assertThat(named(7, all)).as("two containers have one").hasSize(2);
+        assertThat(named(600, all)).as("one of the host's own").isEmpty();
+    }
+
+    private static List<Long> named(long ownPid, List<ProcStatus> processes) {
+        return processes.stream()
+                .filter(process -> process.isElsewhere(ownPid))
+                .map(ProcStatus::pid)
+                .toList();
     }
 
     @Test
