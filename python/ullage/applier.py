@@ -74,6 +74,15 @@ def restart_fields(applier: Applier, ordered_bytes: Optional[int]) -> Dict[str, 
     return {} if note is None else {"needsRestart": {"limitBytes": note.limit_bytes, "reason": note.reason[:200]}}
 
 
+def takes_overhead(applier: Applier, overhead_bytes: Optional[int]) -> bool:
+    """Tells an applier what its process uses beside its allocator, None: not known; whether that asks for action.
+
+    Only an applier with ``use_overhead`` makes room for it; the limit of the others counts their allocator alone.
+    """
+    use_overhead = getattr(applier, "use_overhead", None)
+    return use_overhead is not None and bool(use_overhead(overhead_bytes))
+
+
 class AdvisoryApplier:
     """Holds nothing to a limit, and says so; a source of usage may be attached to it."""
 

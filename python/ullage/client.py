@@ -11,7 +11,7 @@ import types
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
-from ullage.applier import AdvisoryApplier, Applier, Usage, fixed_bytes_of, restart_fields
+from ullage.applier import AdvisoryApplier, Applier, Usage, fixed_bytes_of, restart_fields, takes_overhead
 from ullage.backoff import Backoff
 from ullage.calls import Calls
 from ullage.errors import UllageError
@@ -19,7 +19,7 @@ from ullage.launch import LaunchInfo
 from ullage.phases import IDLE, SPELLINGS, phase_name
 from ullage.session import Session
 from ullage.state import InForce, LimitState, Receipt
-from ullage.wire import VERSION, optional_integer, order_of
+from ullage.wire import VERSION, optional_integer, order_of, overhead_of
 
 LOG = logging.getLogger("ullage")
 USAGE_SECONDS = 1.0
@@ -63,6 +63,8 @@ class Rank:
         self._callbacks: List[Callable[[int], None]] = []
         self._notified = self._state.limit_bytes
         self._held_bytes: Optional[int] = None
+        self._overhead_bytes: Optional[int] = None
+        self._overhead_due = False
         self._step = 0
         self._depth = 0
         self._pid = os.getpid()
@@ -106,7 +108,7 @@ class Rank:
         with self._lock:
             self._state.enter(name)
             self._safe_at = now
-            if self._state.needs_settling:
+            if self._due:
                 self._settle()
             step = self._step
         if wait:
@@ -134,7 +136,7 @@ class Rank:
         """Applies what waits to be applied, as a phase change does, and returns the limit in force."""
         with self._lock:
             self._safe_at = time.monotonic()
-            if self._state.needs_settling:
+            if self._due:
                 self._settle()
             limit = self._state.limit_bytes
         if limit != self._notified:
@@ -174,6 +176,7 @@ class Rank:
         """Makes ``applier`` what holds this process to its limit, from now on; a limit known already is applied."""
         with self._lock:
             self._applier = applier
+            takes_overhead(applier, self._overhead_bytes)
             if self._state.newest_sequence > 0:
                 self._settle(confirm=True)
         self.safe_point()
@@ -305,6 +308,11 @@ class Rank:
 
     # ---- applying -----------------------------------------------------------------------------------------------
 
+    @property
+    def _due(self) -> bool:
+        """Whether the next safe point has anything to do."""
+        return self._overhead_due or self._state.needs_settling
+
     def _settle(self, confirm: bool = False) -> None:
         """Brings the newest order and the phase's limit in force; the caller holds the lock at a safe point."""
         applier = self._applier
@@ -327,6 +335,7 @@ class Rank:
             self._say("ullage: the limit could not be applied; the last one stays", exc_info=True)
             return
         self._held_bytes = held
+        self._overhead_due = False
         if plan is not None and (self._state.commit(plan) or confirm):
             self._confirm()
             self._changed.notify_all()
@@ -344,7 +353,7 @@ class Rank:
         with self._lock:
             self._changed.wait_for(lambda: self._state.newest_sequence >= sequence or self._closed,
                                    max(0.0, deadline - time.monotonic()))
-            if self._state.needs_settling:
+            if self._due:
                 self._settle()
 
     def _notify(self, limit: Optional[int]) -> None:
@@ -400,11 +409,15 @@ class Rank:
     def ordered(self, message: Mapping[str, Any]) -> None:
         """Takes an order in; applies it here when nothing in the process enforces it, else at the next safe point."""
         order = order_of(message)
+        overhead = overhead_of(message)
         with self._lock:
             receipt = self._state.receive(order)
+            if receipt is not Receipt.STALE and overhead is not None:
+                self._overhead_bytes = overhead
+                self._overhead_due |= takes_overhead(self._applier, overhead)
             if receipt is Receipt.STALE:
                 LOG.debug("ullage: order %d is older than %d; ignored", order.sequence, self._state.newest_sequence)
-            elif self._state.needs_settling and self._may_settle_here():
+            elif self._due and self._may_settle_here():
                 self._settle(confirm=receipt is Receipt.REPEATED)
             elif receipt is Receipt.REPEATED and not self._state.pending:
                 self._confirm()
@@ -412,9 +425,9 @@ class Rank:
 
     def ticked(self) -> None:
         """Applies what waits when the training passes no safe point, if the allocator allows that from here."""
-        if self._state.pending and not self._closed:
+        if (self._state.pending or self._overhead_due) and not self._closed:
             with self._lock:
-                if self._state.pending and self._may_settle_here():
+                if (self._state.pending or self._overhead_due) and self._may_settle_here():
                     self._settle()
 
     def lost(self, reason: str) -> None:

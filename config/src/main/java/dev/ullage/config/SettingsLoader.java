@@ -29,6 +29,7 @@ public final class SettingsLoader {
             Durations.parser(Duration.ofMillis(10), Duration.ofHours(24));
     private static final int MAX_PORT = 65_535;
     private static final int MAX_RANKS = 100_000;
+    private static final int MAX_READINGS = 1_000;
 
     private final SettingsReader reader;
     private final Map<String, String> environment;
@@ -190,7 +191,15 @@ public final class SettingsLoader {
                 reader.value("ullage.worker.tick", PACE),
                 reader.value("ullage.worker.resend-after", PACE),
                 reader.value("ullage.worker.process-check", PACE),
-                reader.value("ullage.worker.max-ranks", wholeNumber(1, MAX_RANKS)));
+                reader.value("ullage.worker.max-ranks", wholeNumber(1, MAX_RANKS)),
+                enforcement());
+    }
+
+    private WorkerSettings.Enforcement enforcement() {
+        return new WorkerSettings.Enforcement(
+                reader.value("ullage.worker.enforcement.default-overhead", ValueParsers::modestSize),
+                reader.value("ullage.worker.enforcement.alarm-tolerance", ValueParsers::modestSize),
+                reader.value("ullage.worker.enforcement.alarm-after", wholeNumber(1, MAX_READINGS)));
     }
 
     private CoordinatorSettings coordinator() {

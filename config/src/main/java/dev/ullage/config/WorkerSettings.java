@@ -1,5 +1,6 @@
 package dev.ullage.config;
 
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.SimulatedSpec;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,6 +14,7 @@ import java.util.Optional;
  * @param resendAfter how long an order may stay unconfirmed before it is sent again
  * @param processCheck between two looks for the ranks' processes
  * @param maxRanks the most ranks served at once
+ * @param enforcement how limits are held, and what is said when one is not
  */
 public record WorkerSettings(
         Devices devices,
@@ -20,7 +22,8 @@ public record WorkerSettings(
         Duration tick,
         Duration resendAfter,
         Duration processCheck,
-        int maxRanks) {
+        int maxRanks,
+        Enforcement enforcement) {
 
     /**
      * Where devices come from.
@@ -30,4 +33,14 @@ public record WorkerSettings(
      * @param lockDir where the workers of a host exclude each other, instead of the system's default
      */
     public record Devices(Optional<SimulatedSpec> simulate, Optional<Path> nvmlLibrary, Optional<Path> lockDir) {}
+
+    /**
+     * @param defaultOverhead what a process is taken to use beside its allocator until that is measured
+     * @param alarmTolerance how far above its ceiling a rank's processes may be measured without an alarm
+     * @param alarmAfter readings in a row above that before there is one, 1 or more
+     */
+    public record Enforcement(MemoryBytes defaultOverhead, MemoryBytes alarmTolerance, int alarmAfter) {
+        public static final Enforcement DEFAULTS =
+                new Enforcement(MemoryBytes.ofMebibytes(512), MemoryBytes.ofMebibytes(64), 3);
+    }
 }

@@ -45,6 +45,7 @@ class SettingsLoaderTest {
               worker {
                 devices { simulate = "2x80GiB", nvml-library = "/opt/libnvml.so", lock-dir = "/run/ullage" }
                 sample-interval = 2s, tick = 100ms, resend-after = 3s, process-check = 250ms, max-ranks = 64
+                enforcement { default-overhead = 1GiB, alarm-tolerance = 32MiB, alarm-after = 5 }
               }
               coordinator {
                 tick = 100ms, claim-for = 2s, learn-for = 3s, stale-after = 10s, forget-after = 5m, stall-after = 1m
@@ -93,7 +94,8 @@ class SettingsLoaderTest {
                         Duration.ofMillis(250),
                         Duration.ofSeconds(1),
                         Duration.ofMillis(500),
-                        1024));
+                        1024,
+                        WorkerSettings.Enforcement.DEFAULTS));
         assertThat(settings.coordinator()).isEqualTo(CoordinatorSettings.defaults());
         assertThat(settings.limits()).isEqualTo(LimitSettings.defaults());
     }
@@ -122,7 +124,8 @@ class SettingsLoaderTest {
                         Duration.ofMillis(100),
                         Duration.ofSeconds(3),
                         Duration.ofMillis(250),
-                        64));
+                        64,
+                        new WorkerSettings.Enforcement(MemoryBytes.ofGibibytes(1), MemoryBytes.ofMebibytes(32), 5)));
         assertThat(settings.coordinator())
                 .isEqualTo(new CoordinatorSettings(
                         Duration.ofMillis(100),

@@ -8,6 +8,7 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.Protocol;
+import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
@@ -17,12 +18,15 @@ import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.config.ClusterConfig;
+import dev.ullage.worker.enforcement.CeilingAlarm;
+import dev.ullage.worker.enforcement.RankWatch;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.RankSessions;
 import dev.ullage.worker.sampling.Attribution;
 import dev.ullage.worker.sampling.DeviceTerms;
 import dev.ullage.worker.sampling.ForeignMemory;
 import dev.ullage.worker.sampling.Sample;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -99,6 +103,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
      * What a hub needs.
      *
      * @param sessions makes the owner of the ranks' sessions
+     * @param alarm when a rank is above its ceiling
      * @param onKeeperLost a device's keeper stopped: its ledger cannot be written, so the worker must not go on
      */
     record Setup(
@@ -107,6 +112,8 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             Function<ActorContext<Command>, RankSessions> sessions,
             Duration announceEvery,
             Duration checkProcessesEvery,
+            CeilingAlarm.Terms alarm,
+            Clock clock,
             Runnable onKeeperLost) {}
 
     private record Link(ActorRef<ToWorker> self, ActorRef<ToCoordinator> coordinator) {}
@@ -117,12 +124,14 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private final List<DeviceInfo> devices = new ArrayList<>();
     private final ActorRef<ToCoordinator> reports;
     private final RankSessions sessions;
+    private final RankWatch watch;
     private @Nullable Link link;
     private Optional<CoordinatorToken> highestToken = Optional.empty();
 
     private WorkerHub(ActorContext<Command> context, Setup setup) {
         super(context);
         this.setup = setup;
+        this.watch = new RankWatch(setup.alarm());
         this.reports = context.messageAdapter(ToCoordinator.class, Reported::new);
         setup.devices().forEach(this::startKeeper);
         this.sessions = setup.sessions().apply(context);
@@ -212,6 +221,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private Behavior<Command> onReported(Reported command) {
         if (command.message() instanceof LimitsReported report) {
             sessions.onReport(report);
+            watch.reported(report);
             if (report.token().isPresent()
                     && (highestToken.isEmpty()
                             || highestToken.get().isOlderThan(report.token().get()))) {
@@ -237,16 +247,42 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             reading.memory()
                     .ifPresent(memory -> keeper.tell(new LimitKeeper.Measured(known.allocatable(memory), counted)));
         }
-        report(sample, foreign, whose.problems());
+        Map<Long, MemoryBytes> used = whose.useByRank(reading);
+        if (sample.isFresh()) {
+            sessions.measured(device, used, setup.clock().instant().minus(sample.age()));
+            watch.measured(device, used).forEach(change -> tell(device, change));
+        }
+        List<String> problems = new ArrayList<>(reading.problems());
+        problems.addAll(whose.problems());
+        List<RankSample> ranks = sessions.samplesOn(device);
+        problems.addAll(watch.problems(device, used, ranks));
+        report(sample, foreign, ranks.stream().map(watch::held).toList(), problems);
         return this;
     }
 
-    private void report(Sample sample, Optional<MemoryBytes> foreign, List<String> strays) {
+    private static void tell(DeviceId device, RankWatch.Change change) {
+        if (change.isRaised()) {
+            LOG.warn(
+                    "device={} rank={} alarm=ABOVE_CEILING used=\"{}\" ceiling=\"{}\" reason=\"its processes use more"
+                            + " than the limit it was given; see whyNotHigher in the status for what could hold it\"",
+                    device,
+                    change.instance(),
+                    change.used(),
+                    change.ceiling());
+        } else {
+            LOG.info(
+                    "device={} rank={} alarm=OVER used=\"{}\" ceiling=\"{}\" reason=\"within its limit again\"",
+                    device,
+                    change.instance(),
+                    change.used(),
+                    change.ceiling());
+        }
+    }
+
+    private void report(Sample sample, Optional<MemoryBytes> foreign, List<RankSample> ranks, List<String> problems) {
         if (link == null) {
             return;
         }
-        List<String> problems = new ArrayList<>(sample.reading().problems());
-        problems.addAll(strays);
         link.coordinator()
                 .tell(new DeviceSampled(
                         setup.node(),
@@ -254,7 +290,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                         sample.age().toMillis(),
                         sample.reading().memory(),
                         foreign,
-                        sessions.samplesOn(sample.device()),
+                        ranks,
                         problems));
         link.coordinator().tell(new DeviceWatched(setup.node(), sample.device(), sample.quality()));
     }
@@ -276,7 +312,10 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private Behavior<Command> onCheckProcesses() {
         List<RankInstance> gone = sessions.removeGone();
-        gone.forEach(instance -> LOG.info("rank={} reason=\"process is gone; its grant is free\"", instance));
+        gone.forEach(instance -> {
+            watch.gone(instance);
+            LOG.info("rank={} reason=\"process is gone; its grant is free\"", instance);
+        });
         return this;
     }
 

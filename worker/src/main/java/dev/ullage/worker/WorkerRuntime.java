@@ -6,6 +6,7 @@ import dev.ullage.common.model.Share;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.config.WorkerSettings;
 import dev.ullage.worker.WorkerStartException.Kind;
+import dev.ullage.worker.enforcement.CeilingAlarm;
 import dev.ullage.worker.probe.GpuProbe;
 import dev.ullage.worker.ranks.ProcProcessTable;
 import dev.ullage.worker.ranks.RankDevices;
@@ -101,6 +102,10 @@ public final class WorkerRuntime implements AutoCloseable {
                 context -> sessions(port, setup, context),
                 ANNOUNCE_EVERY,
                 settings.processCheck(),
+                new CeilingAlarm.Terms(
+                        settings.enforcement().alarmTolerance(),
+                        settings.enforcement().alarmAfter()),
+                clock,
                 setup.onLost());
         ActorSystem<WorkerHub.Command> system =
                 ActorSystem.create(WorkerHub.create(hub), "ullage-worker", ClusterConfig.localConfig());
@@ -146,6 +151,7 @@ public final class WorkerRuntime implements AutoCloseable {
         return port.sessions(
                 new ContextSpawner(context),
                 setup.devices().useListener(),
+                setup.settings().enforcement().defaultOverhead(),
                 event -> hub.tell(new WorkerHub.ForSessions(event)));
     }
 

@@ -89,7 +89,8 @@ class WorkerDevicesTest {
                 Duration.ofMillis(50),
                 Duration.ofMillis(200),
                 Duration.ofMillis(50),
-                8);
+                8,
+                WorkerSettings.Enforcement.DEFAULTS);
         WorkerRuntime runtime = WorkerRuntime.start(
                 new WorkerRuntime.Setup(
                         new NodeId("node-a"),

@@ -89,7 +89,8 @@ class WorkerRuntimeTest {
                 Duration.ofMillis(50),
                 Duration.ofMillis(200),
                 Duration.ofMillis(50),
-                8);
+                8,
+                WorkerSettings.Enforcement.DEFAULTS);
         return new WorkerRuntime.Setup(
                 NODE,
                 stateDir,

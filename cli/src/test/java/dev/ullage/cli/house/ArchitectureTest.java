@@ -30,7 +30,8 @@ final class ArchitectureTest {
         "dev.ullage.coordinator.view..",
         "dev.ullage.coordinator.planning..",
         "dev.ullage.coordinator.rollout..",
-        "dev.ullage.coordinator.leadership.."
+        "dev.ullage.coordinator.leadership..",
+        "dev.ullage.worker.enforcement.."
     };
 
     /** Classes besides {@code *Main} that touch the outside world's clock, dice or environment, and why they must. */

@@ -3,6 +3,7 @@ package dev.ullage.common.protocol;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
@@ -16,6 +17,7 @@ import java.util.OptionalLong;
  * @param connected whether its client has a connection now; a process may live without one
  * @param ageMillis since anything was heard from it, when this was sent
  * @param needsRestart the limit it cannot take while it runs, by its newest confirmation
+ * @param enforcement what its worker found out about how it is held to its limit; an older worker does not say
  */
 public record RankSample(
         RankInstance instance,
@@ -25,7 +27,14 @@ public record RankSample(
         EnforcedBy enforcedBy,
         boolean connected,
         long ageMillis,
-        Optional<NeedsRestart> needsRestart) {
+        Optional<NeedsRestart> needsRestart,
+        Optional<RankEnforcement> enforcement) {
+
+    /** The same with what only its worker can tell. */
+    public RankSample heldBy(EnforcedBy rung, RankEnforcement how) {
+        return new RankSample(
+                instance, facts, activity, use, rung, connected, ageMillis, needsRestart, Optional.of(how));
+    }
 
     /** Where in its training a rank is; the step is unknown when it does not count them. */
     public record Activity(Phase phase, OptionalLong step) {}

@@ -14,6 +14,7 @@ import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
@@ -173,7 +174,13 @@ final class WireSamples {
                 true,
                 40,
                 Optional.of(new NeedsRestart(
-                        MemoryBytes.ofGibibytes(8), MemoryBytes.ofGibibytes(4), "TensorFlow's limit is fixed")));
+                        MemoryBytes.ofGibibytes(8), MemoryBytes.ofGibibytes(4), "TensorFlow's limit is fixed")),
+                Optional.of(new RankEnforcement(
+                        Optional.of(MemoryBytes.ofGibibytes(9)),
+                        Optional.of(new RankEnforcement.Overhead(MemoryBytes.ofMebibytes(512), true)),
+                        Optional.of(MemoryBytes.ofGibibytes(64)),
+                        true,
+                        List.of(new RankEnforcement.WhyNot(EnforcedBy.DRIVER, "the driver is too old")))));
     }
 
     private static RankSample sparseRankSample() {
@@ -185,6 +192,7 @@ final class WireSamples {
                 EnforcedBy.ADVISORY,
                 false,
                 0,
+                Optional.empty(),
                 Optional.empty());
     }
 

@@ -186,6 +186,11 @@ public final class StatusJson {
                 sample.flatMap(RankSample::needsRestart)
                         .map(StatusJson::needsRestart)
                         .orElse(null));
+        json.set(
+                "enforcement",
+                sample.flatMap(RankSample::enforcement)
+                        .map(how -> EnforcementJson.of(how, target.map(PhaseLimits::max)))
+                        .orElse(null));
         return json;
     }
 

@@ -60,6 +60,9 @@ class StatusJsonTest {
                  "targetBytes":34359738368,"ceilingBytes":42949672960,"sequence":5,"confirmedSequence":4,
                  "settled":false,"enforcedBy":"torch","connected":true,"ageMillis":250,"refusals":4,
                  "needsRestart":null,
+                 "enforcement":{"processUsedBytes":11811160064,"overheadBytes":1073741824,"overheadProvisional":false,
+                                "allocatorShareBytes":33285996544,"inForceBytes":null,"overCeiling":false,
+                                "whyNotHigher":[{"rung":"driver","reason":"the driver is too old"}]},
                  "policy":"growth","explanation":"may grow"}]}]}],
              "rollouts":[{"device":"GPU-1","revision":7,"state":"SETTLED","millis":35,"reason":"2 ranks"}],
              "errors":[]}

@@ -45,7 +45,8 @@ final class Clusters {
                     one.enforcedBy(),
                     one.connected(),
                     process.startTicks(),
-                    one.needsRestart()));
+                    one.needsRestart(),
+                    one.enforcement()));
             GrantReport grant = ledger.grants().get(0);
             grants.add(new GrantReport(
                     process,

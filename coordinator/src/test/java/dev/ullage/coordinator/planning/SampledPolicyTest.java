@@ -72,6 +72,7 @@ class SampledPolicyTest {
                 EnforcedBy.ADVISORY,
                 true,
                 0,
+                Optional.empty(),
                 Optional.empty());
     }
 

@@ -1,7 +1,9 @@
 package dev.ullage.worker.ranks;
 
 import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -33,14 +35,22 @@ public final class RankPort {
         this.maxRanks = maxRanks;
     }
 
-    /** The sessions, for the hub's thread; {@code events} brings what sessions say back to it. */
+    /**
+     * The sessions, for the hub's thread; {@code events} brings what sessions say back to it.
+     *
+     * @param defaultOverhead what a process on a real device uses beside its allocator, until that is measured
+     */
     public RankSessions sessions(
-            RankSessions.Spawner spawner, RankSessions.UseListener useListener, Consumer<RankSessions.Event> events) {
+            RankSessions.Spawner spawner,
+            RankSessions.UseListener useListener,
+            MemoryBytes defaultOverhead,
+            Consumer<RankSessions.Event> events) {
         RankSessions.SessionFactory factory = (admitted, keeper) -> RankSession.create(new RankSession.Setup(
                 admitted.instance(),
                 admitted.connected().hello().facts(),
                 keeper,
                 self -> newHandle(admitted.instance().toString(), self),
+                Optional.of(defaultOverhead).filter(bytes -> admitted.device().kind() != DeviceKind.SIMULATED),
                 sample ->
                         events.accept(new RankSessions.Sampled(admitted.device().id(), sample)),
                 codec,

@@ -4,14 +4,19 @@ import dev.ullage.common.ledger.Order;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankEnforcement;
+import dev.ullage.common.model.RankEnforcement.Overhead;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.worker.enforcement.OverheadEstimate;
 import dev.ullage.worker.limits.LimitKeeper;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -46,6 +51,9 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     /** Something the rank said. */
     record Said(RankMessage message) implements Command {}
 
+    /** The driver was asked what the rank's processes use on their device. */
+    record Measured(MemoryBytes used, Instant at) implements Command {}
+
     /** The keeper orders new limits. */
     private record Ordered(Order order) implements Command {}
 
@@ -57,6 +65,8 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
      * What a session needs.
      *
      * @param handle makes the session's handle from its own reference
+     * @param defaultOverhead what the process is taken to use beside its allocator until that is measured; empty where
+     *     nothing is to be taken off its limits, as on a simulated device
      * @param onSample receives what the rank last said, at a bounded rate
      */
     record Setup(
@@ -64,6 +74,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
             RankFacts facts,
             ActorRef<LimitKeeper.Command> keeper,
             Function<ActorRef<Command>, SessionHandle> handle,
+            Optional<MemoryBytes> defaultOverhead,
             Consumer<RankSample> onSample,
             RankCodec codec,
             Clock clock) {}
@@ -76,6 +87,10 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     private RankUse use = RankUse.UNKNOWN;
     private EnforcedBy enforcedBy = EnforcedBy.ADVISORY;
     private Optional<NeedsRestart> needsRestart = Optional.empty();
+    private Optional<MemoryBytes> processUsed = Optional.empty();
+    private OverheadEstimate overhead = OverheadEstimate.UNKNOWN;
+    private Optional<Overhead> told = Optional.empty();
+    private @Nullable Order newest;
     private Instant lastHeard;
     private boolean changed = true;
     private SessionHandle.Entered lastEntered;
@@ -105,6 +120,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         return newReceiveBuilder()
                 .onMessage(Said.class, this::onSaid)
                 .onMessage(Ordered.class, this::onOrdered)
+                .onMessage(Measured.class, this::onMeasured)
                 .onMessage(Connected.class, this::onConnected)
                 .onMessage(Disconnected.class, this::onDisconnected)
                 .onMessageEquals(Report.INSTANCE, this::onReport)
@@ -144,13 +160,36 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         if (command.message() instanceof RankMessage.PhaseEntered entered) {
             handle.enter(entered, setup.clock().instant());
         } else if (command.message() instanceof RankMessage.Usage usage) {
-            use = usage.use();
+            onUsage(usage.use());
         } else if (command.message() instanceof RankMessage.Confirm confirm) {
             enforcedBy = confirm.enforcedBy();
             needsRestart = confirm.needsRestart();
             setup.keeper().tell(new LimitKeeper.Confirmed(setup.instance(), confirm.sequence(), confirm.inForce()));
         }
         return heard();
+    }
+
+    private void onUsage(RankUse reported) {
+        use = reported;
+        boolean isInitialised = handle.entered().activity().phase() != Phase.INIT;
+        overhead = overhead.reported(
+                reported.reserved(), isInitialised, setup.clock().instant());
+        if (!overheadInForce().equals(told)) {
+            order();
+        }
+    }
+
+    private Behavior<Command> onMeasured(Measured command) {
+        processUsed = Optional.of(command.used());
+        if (setup.defaultOverhead().isPresent()) {
+            overhead = overhead.read(command.used(), command.at());
+        }
+        changed = true;
+        return this;
+    }
+
+    private Optional<Overhead> overheadInForce() {
+        return overhead.inForce(setup.defaultOverhead());
     }
 
     private Behavior<Command> heard() {
@@ -161,10 +200,17 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
 
     private Behavior<Command> onOrdered(Ordered command) {
         handle.publish(command.order());
-        if (channel != null) {
-            channel.send(setup.codec().limits(command.order()));
-        }
+        newest = command.order();
+        order();
         return this;
+    }
+
+    /** The newest order, with the overhead that leaves its allocator so much less; again when only that changed. */
+    private void order() {
+        told = overheadInForce();
+        if (channel != null && newest != null) {
+            channel.send(setup.codec().limits(newest, told));
+        }
     }
 
     private Behavior<Command> onReport() {
@@ -190,7 +236,8 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 enforcedBy,
                 channel != null,
                 Math.max(0, age),
-                needsRestart);
+                needsRestart,
+                Optional.of(new RankEnforcement(processUsed, overheadInForce(), Optional.empty(), false, List.of())));
     }
 
     private Behavior<Command> onStopped() {

@@ -1,6 +1,7 @@
 package dev.ullage.worker.ranks;
 
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
@@ -8,6 +9,7 @@ import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import dev.ullage.worker.sampling.Attribution;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -203,6 +205,16 @@ public final class RankSessions {
         known.forEach(
                 (instance, rank) -> placed.put(instance.pid(), new Attribution.Placed(instance.rank(), rank.device())));
         return placed;
+    }
+
+    /** The device was read: what each rank's processes use on it, by the rank's own process. */
+    public void measured(DeviceId device, Map<Long, MemoryBytes> used, Instant at) {
+        known.forEach((instance, rank) -> {
+            MemoryBytes amount = used.get(instance.pid());
+            if (amount != null && rank.device().equals(device)) {
+                rank.session().ifPresent(session -> session.tell(new RankSession.Measured(amount, at)));
+            }
+        });
     }
 
     /** What the ranks on a device last said of themselves. */

@@ -25,6 +25,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.AfterEach;
@@ -145,6 +146,38 @@ class RankServerTest {
 
         assertThat(sample(rank(3), sample -> sample.needsRestart().isEmpty()).enforcedBy())
                 .isEqualTo(EnforcedBy.ENV);
+    }
+
+    @Test
+    void theOverheadIsTheDefaultUntilItIsMeasuredAndAChangeRepeatsTheOrder() throws IOException {
+        RankClient client = connect();
+        client.say(RankClient.hello(3, 103, ",\"device\":\"GPU-b\""));
+        client.hear();
+        worker.otherKeeper
+                .expectMessageClass(LimitKeeper.Joined.class)
+                .listener()
+                .tell(order(rank(3), 1));
+        JsonNode first = client.hear();
+        assertThat(first.path("overheadBytes").longValue()).isEqualTo(512L << 20);
+        assertThat(first.path("overheadProvisional").booleanValue()).isTrue();
+
+        client.say("{\"type\":\"phase\",\"phase\":\"FORWARD\"}\n{\"type\":\"usage\",\"reservedBytes\":1073741824}");
+        sample(rank(3), seen -> seen.use().reserved().isPresent());
+        worker.clock.advance(Duration.ofSeconds(1));
+        Map<Long, MemoryBytes> used = Map.of(rank(3).pid(), MemoryBytes.ofMebibytes(1024 + 700));
+        worker.ask(sessions -> {
+            sessions.measured(RankHarness.SECOND.id(), used, worker.clock.instant());
+            return true;
+        });
+        sample(rank(3), seen -> seen.enforcement().orElseThrow().processUsed().isPresent());
+        worker.clock.advance(Duration.ofSeconds(1));
+        client.say("{\"type\":\"usage\",\"reservedBytes\":1073741824}");
+
+        JsonNode again = client.hear();
+        assertThat(again.path("sequence").longValue()).isEqualTo(1);
+        assertThat(again.path("overheadBytes").longValue()).isEqualTo(704L << 20);
+        assertThat(again.path("overheadProvisional").booleanValue()).isFalse();
+        assertThat(again.path("limitBytes")).isEqualTo(first.path("limitBytes"));
     }
 
     @Test
