@@ -22,10 +22,12 @@ import dev.ullage.worker.enforcement.CeilingAlarm;
 import dev.ullage.worker.enforcement.RankWatch;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.RankSessions;
+import dev.ullage.worker.rungs.Enforcer;
 import dev.ullage.worker.sampling.Attribution;
 import dev.ullage.worker.sampling.DeviceTerms;
 import dev.ullage.worker.sampling.ForeignMemory;
 import dev.ullage.worker.sampling.Sample;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -78,6 +80,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     /** Something about a rank, to be handled by the sessions. */
     record ForSessions(RankSessions.Event event) implements Command {}
 
+    /** What holds a rank from outside it. */
+    private record Held(Enforcer.Found found) implements Command {}
+
     private record KeeperStopped(DeviceId device) implements Command {}
 
     private enum Announce implements Command {
@@ -103,6 +108,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
      * What a hub needs.
      *
      * @param sessions makes the owner of the ranks' sessions
+     * @param proc the folder of processes
      * @param alarm when a rank is above its ceiling
      * @param onKeeperLost a device's keeper stopped: its ledger cannot be written, so the worker must not go on
      */
@@ -112,6 +118,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             Function<ActorContext<Command>, RankSessions> sessions,
             Duration announceEvery,
             Duration checkProcessesEvery,
+            Path proc,
             CeilingAlarm.Terms alarm,
             Clock clock,
             Runnable onKeeperLost) {}
@@ -125,6 +132,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private final ActorRef<ToCoordinator> reports;
     private final RankSessions sessions;
     private final RankWatch watch;
+    private final Enforcer enforcer;
     private @Nullable Link link;
     private Optional<CoordinatorToken> highestToken = Optional.empty();
 
@@ -132,6 +140,8 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         super(context);
         this.setup = setup;
         this.watch = new RankWatch(setup.alarm());
+        ActorRef<Command> self = context.getSelf();
+        this.enforcer = Enforcer.start(context, setup.proc(), BLOCKING, found -> self.tell(new Held(found)));
         this.reports = context.messageAdapter(ToCoordinator.class, Reported::new);
         setup.devices().forEach(this::startKeeper);
         this.sessions = setup.sessions().apply(context);
@@ -171,6 +181,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                 .onMessage(FromCoordinator.class, this::onFromCoordinator)
                 .onMessage(LinkUp.class, this::onLinkUp)
                 .onMessage(LinkDown.class, this::onLinkDown)
+                .onMessage(Held.class, this::onHeld)
                 .onMessage(KeeperStopped.class, this::onKeeperStopped)
                 .onMessageEquals(Announce.INSTANCE, this::onAnnounce)
                 .onMessageEquals(CheckProcesses.INSTANCE, this::onCheckProcesses)
@@ -222,6 +233,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         if (command.message() instanceof LimitsReported report) {
             sessions.onReport(report);
             watch.reported(report);
+            devices.stream()
+                    .filter(device -> device.id().equals(report.device()))
+                    .forEach(device -> enforcer.want(device, watch.ceilings(device.id())));
             if (report.token().isPresent()
                     && (highestToken.isEmpty()
                             || highestToken.get().isOlderThan(report.token().get()))) {
@@ -314,8 +328,16 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         List<RankInstance> gone = sessions.removeGone();
         gone.forEach(instance -> {
             watch.gone(instance);
+            enforcer.gone(instance);
             LOG.info("rank={} reason=\"process is gone; its grant is free\"", instance);
         });
+        return this;
+    }
+
+    private Behavior<Command> onHeld(Held command) {
+        Enforcer.Found found = command.found();
+        watch.found(found.instance(), found.facts());
+        sessions.held(found.instance(), found.inForce());
         return this;
     }
 

@@ -102,6 +102,7 @@ public final class WorkerRuntime implements AutoCloseable {
                 context -> sessions(port, setup, context),
                 ANNOUNCE_EVERY,
                 settings.processCheck(),
+                PROC,
                 new CeilingAlarm.Terms(
                         settings.enforcement().alarmTolerance(),
                         settings.enforcement().alarmAfter()),

@@ -46,6 +46,11 @@ public final class RankWatch {
         ceilings.put(report.device(), now);
     }
 
+    /** What the ranks of a device may believe, as its ledger last said; without those never given a limit. */
+    public Map<RankInstance, MemoryBytes> ceilings(DeviceId device) {
+        return Map.copyOf(ceilings.getOrDefault(device, Map.of()));
+    }
+
     /** What was found out from outside about the mechanisms for one rank; replaces what was known of these. */
     public void found(RankInstance instance, Map<EnforcedBy, Fact> facts) {
         found.computeIfAbsent(instance, key -> new EnumMap<>(EnforcedBy.class)).putAll(facts);

@@ -54,6 +54,9 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     /** The driver was asked what the rank's processes use on their device. */
     record Measured(MemoryBytes used, Instant at) implements Command {}
 
+    /** What a mechanism outside the rank holds it to; empty: none does. */
+    record Held(Optional<MemoryBytes> outside) implements Command {}
+
     /** The keeper orders new limits. */
     private record Ordered(Order order) implements Command {}
 
@@ -91,6 +94,8 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     private OverheadEstimate overhead = OverheadEstimate.UNKNOWN;
     private Optional<Overhead> told = Optional.empty();
     private @Nullable Order newest;
+    private Optional<MemoryBytes> outside = Optional.empty();
+    private boolean waitsForRoom;
     private Instant lastHeard;
     private boolean changed = true;
     private SessionHandle.Entered lastEntered;
@@ -121,6 +126,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 .onMessage(Said.class, this::onSaid)
                 .onMessage(Ordered.class, this::onOrdered)
                 .onMessage(Measured.class, this::onMeasured)
+                .onMessage(Held.class, this::onHeld)
                 .onMessage(Connected.class, this::onConnected)
                 .onMessage(Disconnected.class, this::onDisconnected)
                 .onMessageEquals(Report.INSTANCE, this::onReport)
@@ -199,16 +205,39 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     }
 
     private Behavior<Command> onOrdered(Ordered command) {
-        handle.publish(command.order());
+        boolean isRepeated =
+                newest != null && newest.sequence() == command.order().sequence();
         newest = command.order();
-        order();
+        // More than what holds the rank from outside would be refused to it, until that is raised; the keeper says an
+        // order again, so a mechanism that never answers holds up nobody for longer.
+        waitsForRoom = !isRepeated && !hasRoom(command.order());
+        if (!waitsForRoom) {
+            order();
+        }
         return this;
+    }
+
+    private Behavior<Command> onHeld(Held command) {
+        outside = command.outside();
+        if (waitsForRoom && newest != null && hasRoom(newest)) {
+            waitsForRoom = false;
+            order();
+        }
+        return this;
+    }
+
+    private boolean hasRoom(Order order) {
+        return outside.isEmpty() || !order.limits().max().isMoreThan(outside.get());
     }
 
     /** The newest order, with the overhead that leaves its allocator so much less; again when only that changed. */
     private void order() {
         told = overheadInForce();
-        if (channel != null && newest != null) {
+        if (newest == null || waitsForRoom) {
+            return;
+        }
+        handle.publish(newest);
+        if (channel != null) {
             channel.send(setup.codec().limits(newest, told));
         }
     }

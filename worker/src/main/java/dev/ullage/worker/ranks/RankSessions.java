@@ -217,6 +217,13 @@ public final class RankSessions {
         });
     }
 
+    /** A mechanism outside the rank holds it to this limit; empty: none does. */
+    public void held(RankInstance instance, Optional<MemoryBytes> outside) {
+        Optional.ofNullable(known.get(instance))
+                .flatMap(Known::session)
+                .ifPresent(session -> session.tell(new RankSession.Held(outside)));
+    }
+
     /** What the ranks on a device last said of themselves. */
     public List<RankSample> samplesOn(DeviceId device) {
         return known.values().stream()

@@ -181,6 +181,38 @@ class RankServerTest {
     }
 
     @Test
+    void moreThanHoldsARankFromOutsideIsToldOnceThatWasRaisedOrTheOrderIsSaidAgain() throws IOException {
+        RankClient client = helloOf(3);
+        client.hear();
+        LimitKeeper.Joined joined = joined();
+        hold(Optional.of(MemoryBytes.of(7)));
+        joined.listener().tell(order(rank(3), 1));
+        assertThat(client.hear().path("sequence").longValue()).isEqualTo(1);
+
+        Order more = new Order(rank(3), 2, limits(SOME, MemoryBytes.of(9)));
+        joined.listener().tell(more);
+        hold(Optional.of(MemoryBytes.of(8)));
+        assertThat(client.hearsNothing()).isTrue();
+        hold(Optional.of(MemoryBytes.of(9)));
+        assertThat(client.hear().path("sequence").longValue()).isEqualTo(2);
+
+        Order evenMore = new Order(rank(3), 3, limits(SOME, MemoryBytes.of(10)));
+        joined.listener().tell(evenMore);
+        joined.listener().tell(evenMore);
+        assertThat(client.hear().path("sequence").longValue()).isEqualTo(3);
+    }
+
+    /** Returns once the session has it. */
+    private void hold(Optional<MemoryBytes> outside) {
+        worker.ask(sessions -> {
+            sessions.held(rank(3), outside);
+            sessions.measured(RankHarness.FIRST.id(), Map.of(103L, outside.orElseThrow()), worker.clock.instant());
+            return true;
+        });
+        sample(rank(3), seen -> seen.enforcement().orElseThrow().processUsed().equals(outside));
+    }
+
+    @Test
     void whatARankSaysInOnePieceOrByteByByteIsTheSame() throws IOException {
         RankClient client = connect();
         for (byte each : (RankClient.hello(3, 103, "") + "\n").getBytes(UTF_8)) {
