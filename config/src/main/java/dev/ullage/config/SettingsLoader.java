@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
@@ -199,7 +200,11 @@ public final class SettingsLoader {
         return new WorkerSettings.Enforcement(
                 reader.value("ullage.worker.enforcement.default-overhead", ValueParsers::modestSize),
                 reader.value("ullage.worker.enforcement.alarm-tolerance", ValueParsers::modestSize),
-                reader.value("ullage.worker.enforcement.alarm-after", wholeNumber(1, MAX_READINGS)));
+                reader.value("ullage.worker.enforcement.alarm-after", wholeNumber(1, MAX_READINGS)),
+                reader.value(
+                        "ullage.worker.enforcement.driver",
+                        ValueParsers.oneOf(WorkerSettings.Enforcement.Driver.class, mode -> mode.name()
+                                .toLowerCase(Locale.ROOT))));
     }
 
     private CoordinatorSettings coordinator() {

@@ -38,9 +38,17 @@ public record WorkerSettings(
      * @param defaultOverhead what a process is taken to use beside its allocator until that is measured
      * @param alarmTolerance how far above its ceiling a rank's processes may be measured without an alarm
      * @param alarmAfter readings in a row above that before there is one, 1 or more
+     * @param driver whether the driver's own memory limits are used where they can be
      */
-    public record Enforcement(MemoryBytes defaultOverhead, MemoryBytes alarmTolerance, int alarmAfter) {
+    public record Enforcement(MemoryBytes defaultOverhead, MemoryBytes alarmTolerance, int alarmAfter, Driver driver) {
+
+        /** Used where they can be, or not at all. */
+        public enum Driver {
+            AUTO,
+            OFF
+        }
+
         public static final Enforcement DEFAULTS =
-                new Enforcement(MemoryBytes.ofMebibytes(512), MemoryBytes.ofMebibytes(64), 3);
+                new Enforcement(MemoryBytes.ofMebibytes(512), MemoryBytes.ofMebibytes(64), 3, Driver.AUTO);
     }
 }

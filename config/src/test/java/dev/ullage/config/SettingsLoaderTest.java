@@ -45,7 +45,7 @@ class SettingsLoaderTest {
               worker {
                 devices { simulate = "2x80GiB", nvml-library = "/opt/libnvml.so", lock-dir = "/run/ullage" }
                 sample-interval = 2s, tick = 100ms, resend-after = 3s, process-check = 250ms, max-ranks = 64
-                enforcement { default-overhead = 1GiB, alarm-tolerance = 32MiB, alarm-after = 5 }
+                enforcement { default-overhead = 1GiB, alarm-tolerance = 32MiB, alarm-after = 5, driver = off }
               }
               coordinator {
                 tick = 100ms, claim-for = 2s, learn-for = 3s, stale-after = 10s, forget-after = 5m, stall-after = 1m
@@ -125,7 +125,11 @@ class SettingsLoaderTest {
                         Duration.ofSeconds(3),
                         Duration.ofMillis(250),
                         64,
-                        new WorkerSettings.Enforcement(MemoryBytes.ofGibibytes(1), MemoryBytes.ofMebibytes(32), 5)));
+                        new WorkerSettings.Enforcement(
+                                MemoryBytes.ofGibibytes(1),
+                                MemoryBytes.ofMebibytes(32),
+                                5,
+                                WorkerSettings.Enforcement.Driver.OFF)));
         assertThat(settings.coordinator())
                 .isEqualTo(new CoordinatorSettings(
                         Duration.ofMillis(100),

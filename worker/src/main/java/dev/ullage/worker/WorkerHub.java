@@ -27,7 +27,6 @@ import dev.ullage.worker.sampling.Attribution;
 import dev.ullage.worker.sampling.DeviceTerms;
 import dev.ullage.worker.sampling.ForeignMemory;
 import dev.ullage.worker.sampling.Sample;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -108,7 +107,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
      * What a hub needs.
      *
      * @param sessions makes the owner of the ranks' sessions
-     * @param proc the folder of processes
+     * @param enforcement how ranks are held from outside
      * @param alarm when a rank is above its ceiling
      * @param onKeeperLost a device's keeper stopped: its ledger cannot be written, so the worker must not go on
      */
@@ -118,7 +117,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             Function<ActorContext<Command>, RankSessions> sessions,
             Duration announceEvery,
             Duration checkProcessesEvery,
-            Path proc,
+            Enforcer.Setup enforcement,
             CeilingAlarm.Terms alarm,
             Clock clock,
             Runnable onKeeperLost) {}
@@ -141,7 +140,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         this.setup = setup;
         this.watch = new RankWatch(setup.alarm());
         ActorRef<Command> self = context.getSelf();
-        this.enforcer = Enforcer.start(context, setup.proc(), BLOCKING, found -> self.tell(new Held(found)));
+        this.enforcer = Enforcer.start(context, setup.enforcement(), found -> self.tell(new Held(found)));
         this.reports = context.messageAdapter(ToCoordinator.class, Reported::new);
         setup.devices().forEach(this::startKeeper);
         this.sessions = setup.sessions().apply(context);
@@ -326,11 +325,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private Behavior<Command> onCheckProcesses() {
         List<RankInstance> gone = sessions.removeGone();
-        gone.forEach(instance -> {
-            watch.gone(instance);
-            enforcer.gone(instance);
-            LOG.info("rank={} reason=\"process is gone; its grant is free\"", instance);
-        });
+        gone.forEach(instance -> LOG.info("rank={} reason=\"process is gone; its grant is free\"", instance));
         return this;
     }
 

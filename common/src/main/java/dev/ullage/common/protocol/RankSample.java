@@ -13,7 +13,7 @@ import java.util.OptionalLong;
 /**
  * What a rank last said of itself. Soft: lost with the worker, said again by the rank.
  *
- * @param enforcedBy what holds it to its limit, by its newest confirmation
+ * @param enforcedBy what holds it to its limit: by its newest confirmation, or from outside it as its worker found
  * @param connected whether its client has a connection now; a process may live without one
  * @param ageMillis since anything was heard from it, when this was sent
  * @param needsRestart the limit it cannot take while it runs, by its newest confirmation

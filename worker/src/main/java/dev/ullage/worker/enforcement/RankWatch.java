@@ -43,7 +43,12 @@ public final class RankWatch {
                 now.put(grant.instance(), grant.ceiling());
             }
         }
-        ceilings.put(report.device(), now);
+        Map<RankInstance, MemoryBytes> before = ceilings.put(report.device(), now);
+        if (before != null) {
+            before.keySet().stream()
+                    .filter(instance -> !now.containsKey(instance))
+                    .forEach(this::forget);
+        }
     }
 
     /** What the ranks of a device may believe, as its ledger last said; without those never given a limit. */
@@ -51,13 +56,18 @@ public final class RankWatch {
         return Map.copyOf(ceilings.getOrDefault(device, Map.of()));
     }
 
-    /** What was found out from outside about the mechanisms for one rank; replaces what was known of these. */
+    /**
+     * What was found out from outside about the mechanisms for one rank; replaces what was known of these. A rank that
+     * no ledger knows any more is not listened to.
+     */
     public void found(RankInstance instance, Map<EnforcedBy, Fact> facts) {
-        found.computeIfAbsent(instance, key -> new EnumMap<>(EnforcedBy.class)).putAll(facts);
+        if (ceilings.values().stream().anyMatch(on -> on.containsKey(instance))) {
+            found.computeIfAbsent(instance, key -> new EnumMap<>(EnforcedBy.class))
+                    .putAll(facts);
+        }
     }
 
-    /** Its process is gone. */
-    public void gone(RankInstance instance) {
+    private void forget(RankInstance instance) {
         alarms.remove(instance);
         found.remove(instance);
     }

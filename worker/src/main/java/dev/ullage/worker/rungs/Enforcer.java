@@ -8,6 +8,7 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.worker.enforcement.Ladder.Fact;
 import dev.ullage.worker.enforcement.Ladder.Holds;
 import dev.ullage.worker.enforcement.Ladder.NotPossible;
+import dev.ullage.worker.probe.DriverLimits;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +41,31 @@ public final class Enforcer {
         INSTANCE
     }
 
-    private record Gone(RankInstance instance) implements Command {}
+    /**
+     * What it works with.
+     *
+     * @param proc the folder of processes
+     * @param blocking where it may block
+     * @param driver the limits that the driver keeps, if they are to be used
+     * @param leaves where it remembers the cgroups that it limits
+     */
+    public record Setup(Path proc, DispatcherSelector blocking, Optional<DriverLimits> driver, Path leaves) {
+
+        private List<Rung> rungs() {
+            return List.of(driverRung(), new HamiRung(), new MpsRung());
+        }
+
+        private Rung driverRung() {
+            if (driver.isEmpty()) {
+                return new AbsentRung(
+                        EnforcedBy.DRIVER,
+                        "its devices are not read through NVML, or ullage.worker.enforcement.driver is off");
+            }
+            DriverRung rung = new DriverRung(driver.get(), new Cgroups(proc), new LeafList(leaves));
+            rung.sweep();
+            return rung;
+        }
+    }
 
     private record Wish(DeviceInfo device, Map<RankInstance, MemoryBytes> ceilings) {}
 
@@ -60,38 +85,31 @@ public final class Enforcer {
     private final Map<DeviceId, Wish> newest = new ConcurrentHashMap<>();
     private final ActorRef<Command> actor;
 
-    private Enforcer(ActorContext<?> parent, Path proc, DispatcherSelector blocking, Consumer<Found> onFound) {
+    private Enforcer(ActorContext<?> parent, Setup setup, Consumer<Found> onFound) {
         Behavior<Command> work = Behaviors.setup(context -> {
             // A wish may have been waiting when an earlier one ended in a failure.
             context.getSelf().tell(Look.INSTANCE);
-            return new Work(new Holder(List.of(new HamiRung(), new MpsRung())), proc, onFound).behavior();
+            return new Work(new Holder(setup.rungs(), RankProcess::isStillIt), setup.proc(), onFound).behavior();
         });
         actor = parent.spawn(
                 Behaviors.supervise(work).onFailure(RuntimeException.class, SupervisorStrategy.restart()),
                 "enforcer",
-                blocking);
+                setup.blocking());
+    }
+
+    /** @param onFound receives what is found out, on a thread of that dispatcher */
+    public static Enforcer start(ActorContext<?> parent, Setup setup, Consumer<Found> onFound) {
+        return new Enforcer(parent, setup, onFound);
     }
 
     /**
-     * @param proc the folder of processes
-     * @param blocking where it may block
-     * @param onFound receives what is found out, on a thread of that dispatcher
+     * The ceilings of the ranks on a device; replaces an earlier wish for it that was not carried out yet. A rank that
+     * is not in it any more is gone.
      */
-    public static Enforcer start(
-            ActorContext<?> parent, Path proc, DispatcherSelector blocking, Consumer<Found> onFound) {
-        return new Enforcer(parent, proc, blocking, onFound);
-    }
-
-    /** The ceilings of the ranks on a device; replaces an earlier wish for it that was not carried out yet. */
     public void want(DeviceInfo device, Map<RankInstance, MemoryBytes> ceilings) {
         if (newest.put(device.id(), new Wish(device, Map.copyOf(ceilings))) == null) {
             actor.tell(Look.INSTANCE);
         }
-    }
-
-    /** The rank's process is gone. */
-    public void gone(RankInstance instance) {
-        actor.tell(new Gone(instance));
     }
 
     /** What its actor does; owned by that actor. */
@@ -99,7 +117,7 @@ public final class Enforcer {
         private final Holder holder;
         private final Path proc;
         private final Consumer<Found> onFound;
-        private final Map<RankInstance, Map<EnforcedBy, Fact>> told = new TreeMap<>();
+        private final Map<DeviceId, Map<RankInstance, Map<EnforcedBy, Fact>>> told = new TreeMap<>();
 
         Work(Holder holder, Path proc, Consumer<Found> onFound) {
             this.holder = holder;
@@ -110,7 +128,6 @@ public final class Enforcer {
         Behavior<Command> behavior() {
             return Behaviors.receive(Command.class)
                     .onMessageEquals(Look.INSTANCE, this::onLook)
-                    .onMessage(Gone.class, this::onGone)
                     .build();
         }
 
@@ -118,15 +135,31 @@ public final class Enforcer {
             for (DeviceId device : List.copyOf(newest.keySet())) {
                 Wish wish = newest.remove(device);
                 if (wish != null) {
-                    wish.ceilings().forEach((instance, ceiling) -> hold(wish.device(), instance, ceiling));
+                    carryOut(wish);
                 }
             }
             return Behaviors.same();
         }
 
-        private void hold(DeviceInfo device, RankInstance instance, MemoryBytes ceiling) {
+        private void carryOut(Wish wish) {
+            Map<RankInstance, Map<EnforcedBy, Fact>> known =
+                    told.computeIfAbsent(wish.device().id(), key -> new TreeMap<>());
+            List.copyOf(known.keySet()).stream()
+                    .filter(instance -> !wish.ceilings().containsKey(instance))
+                    .forEach(instance -> {
+                        holder.clear(instance);
+                        known.remove(instance);
+                    });
+            wish.ceilings().forEach((instance, ceiling) -> hold(wish.device(), instance, ceiling, known));
+        }
+
+        private void hold(
+                DeviceInfo device,
+                RankInstance instance,
+                MemoryBytes ceiling,
+                Map<RankInstance, Map<EnforcedBy, Fact>> known) {
             Map<EnforcedBy, Fact> facts = holder.hold(new RankProcess(instance, device, proc), ceiling);
-            Map<EnforcedBy, Fact> before = told.put(instance, facts);
+            Map<EnforcedBy, Fact> before = known.put(instance, facts);
             if (facts.equals(before)) {
                 return;
             }
@@ -139,12 +172,6 @@ public final class Enforcer {
                 }
             }
             onFound.accept(new Found(instance, facts));
-        }
-
-        private Behavior<Command> onGone(Gone command) {
-            holder.clear(command.instance());
-            told.remove(command.instance());
-            return Behaviors.same();
         }
     }
 }

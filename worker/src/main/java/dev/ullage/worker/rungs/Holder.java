@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * Holds ranks to their ceilings by every mechanism outside them that can. One owner, not thread safe; blocks as long as
@@ -30,23 +31,31 @@ final class Holder {
     }
 
     private final List<Rung> rungs;
+    private final Predicate<RankProcess> isStillIt;
     private final Map<RankInstance, Map<EnforcedBy, Known>> known = new TreeMap<>();
 
-    Holder(List<Rung> rungs) {
+    /** @param isStillIt whether a process is still the one that was registered: no other is ever touched */
+    Holder(List<Rung> rungs, Predicate<RankProcess> isStillIt) {
         this.rungs = List.copyOf(rungs);
+        this.isStillIt = isStillIt;
     }
 
     /** One round for one rank: what holds it now, and by how much. */
     Map<EnforcedBy, Fact> hold(RankProcess process, MemoryBytes ceiling) {
         Map<EnforcedBy, Fact> facts = new EnumMap<>(EnforcedBy.class);
+        Optional<String> obstacle = obstacle(process);
         for (Rung rung : rungs) {
-            facts.put(
-                    rung.name(),
-                    process.device().kind() == DeviceKind.SIMULATED
-                            ? new NotPossible("its device is simulated")
-                            : round(rung, process, ceiling));
+            Fact fact = obstacle.isPresent() ? new NotPossible(obstacle.get()) : round(rung, process, ceiling);
+            facts.put(rung.name(), fact);
         }
         return facts;
+    }
+
+    private Optional<String> obstacle(RankProcess process) {
+        if (process.device().kind() == DeviceKind.SIMULATED) {
+            return Optional.of("its device is simulated");
+        }
+        return isStillIt.test(process) ? Optional.empty() : Optional.of("its process is gone");
     }
 
     private Fact round(Rung rung, RankProcess process, MemoryBytes ceiling) {

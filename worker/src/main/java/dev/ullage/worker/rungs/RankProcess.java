@@ -2,6 +2,7 @@ package dev.ullage.worker.rungs;
 
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.worker.ranks.ProcProcessTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -18,6 +19,20 @@ import java.util.stream.Stream;
  * @param proc the folder of processes, as a rule {@code /proc}
  */
 record RankProcess(RankInstance instance, DeviceInfo device, Path proc) {
+
+    /**
+     * Whether the process with this number is still the rank's: a number is given to another once its process ended.
+     */
+    boolean isStillIt() {
+        try {
+            return new ProcProcessTable(proc)
+                    .find(instance.pid())
+                    .filter(facts -> facts.startTicks() == instance.startTicks())
+                    .isPresent();
+        } catch (IOException e) {
+            return false;
+        }
+    }
 
     private Path folder() {
         return proc.resolve(Long.toString(instance.pid()));

@@ -142,7 +142,7 @@ class OverheadEstimateTest {
         assertThat(changes).isLessThanOrEqualTo(1);
     }
 
-    /** Case C01: the limit of a process and that of its allocator are two figures. */
+    /** Adapted from https://github.com/pytorch/pytorch/issues/58466: a process and its allocator have two limits. */
     @Test
     void caseC01() throws IOException {
         List<JsonNode> cases = List.of(cases().get(0), cases().get(1), cases().get(2));

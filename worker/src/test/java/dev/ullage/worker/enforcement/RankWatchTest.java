@@ -128,7 +128,8 @@ class RankWatchTest {
         assertThat(how.inForce()).contains(mib(1000));
         assertThat(how.overhead()).contains(new Overhead(mib(512), true));
         assertThat(how.whyNotHigher()).hasSize(1);
-        watch.gone(RANK);
+        watch.reported(report(Optional.empty(), MemoryBytes.ZERO));
+        watch.found(RANK, Map.of(EnforcedBy.HAMI_CORE, new Holds(Optional.of(mib(1000)))));
         assertThat(watch.held(said(Optional.empty())).enforcedBy()).isEqualTo(EnforcedBy.ADVISORY);
     }
 

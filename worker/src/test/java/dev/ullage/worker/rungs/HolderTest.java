@@ -53,7 +53,8 @@ class HolderTest {
     }
 
     private final FakeRung rung = new FakeRung();
-    private final Holder holder = new Holder(List.of(rung));
+    private boolean stillIt = true;
+    private final Holder holder = new Holder(List.of(rung), process -> stillIt);
 
     private static MemoryBytes mib(long mebibytes) {
         return MemoryBytes.ofMebibytes(mebibytes);
@@ -116,6 +117,20 @@ class HolderTest {
     void aSimulatedDeviceIsNotTouched() {
         assertThat(round(DeviceKind.SIMULATED, 4000)).isEqualTo(new NotPossible("its device is simulated"));
         assertThat(rung.probes).isZero();
+    }
+
+    @Test
+    void anotherProcessWithTheSameNumberIsNotTouched() {
+        rung.next = new Rung.Possible(limit -> limit);
+        stillIt = false;
+
+        assertThat(round(4000)).isEqualTo(new NotPossible("its process is gone"));
+        assertThat(rung.probes).isZero();
+        RankProcess self = new RankProcess(
+                new RankInstance(RANK.rank(), ProcessHandle.current().pid(), 1),
+                new DeviceInfo(new DeviceId("GPU-1"), 0, "H100", DeviceKind.DISCRETE, Optional.empty()),
+                Path.of("/proc"));
+        assertThat(self.isStillIt()).isFalse();
     }
 
     @Test
