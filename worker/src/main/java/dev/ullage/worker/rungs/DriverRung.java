@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -72,7 +73,7 @@ final class DriverRung implements Rung {
             }
             Leaf leaf = isOwn ? listed(new Leaf(device, now)) : leafBelow(now, process);
             held.put(process.instance(), leaf);
-            return new Possible(limit -> apply(process, leaf.cgroup(), limit));
+            return new Possible(new CgroupGrip(process.instance().pid(), leaf));
         } catch (IOException e) {
             return new Impossible("it shares the cgroup %s with other processes, and none can be made for it alone: %s"
                     .formatted(now, e));
@@ -99,22 +100,6 @@ final class DriverRung implements Rung {
         }
         LOG.info("rank={} cgroup={} reason=\"made for it, to limit its device memory\"", instance, leaf.cgroup());
         return leaf;
-    }
-
-    private MemoryBytes apply(RankProcess process, Path own, MemoryBytes limit) throws IOException {
-        long pid = process.instance().pid();
-        if (!cgroups.of(pid).equals(own) || !cgroups.isOnlyOf(own, pid)) {
-            throw new IOException("its cgroup is another now, or shared");
-        }
-        DeviceId device = process.device().id();
-        DriverLimits.Limits before = limits.get(device, own);
-        MemoryBytes wanted = limit.max(before.used());
-        if (before.hard().isEmpty() || !before.hard().get().equals(wanted)) {
-            limits.set(device, own, wanted);
-        }
-        return limits.get(device, own)
-                .hard()
-                .orElseThrow(() -> new IOException("the driver took a limit of " + wanted + " and reports none"));
     }
 
     @Override
@@ -154,6 +139,35 @@ final class DriverRung implements Rung {
         DriverLimits.Limits now = limits.get(leaf.device(), leaf.cgroup());
         if (!now.soft().isZero() || now.hard().isPresent()) {
             limits.clear(leaf.device(), leaf.cgroup());
+        }
+    }
+
+    /** Asks for a limit once, not again and again because the driver made another amount of it. */
+    private final class CgroupGrip implements Grip {
+        private final long pid;
+        private final Leaf leaf;
+        private Optional<MemoryBytes> asked = Optional.empty();
+        private Optional<MemoryBytes> answered = Optional.empty();
+
+        CgroupGrip(long pid, Leaf leaf) {
+            this.pid = pid;
+            this.leaf = leaf;
+        }
+
+        @Override
+        public MemoryBytes apply(MemoryBytes limit) throws IOException {
+            if (!cgroups.of(pid).equals(leaf.cgroup()) || !cgroups.isOnlyOf(leaf.cgroup(), pid)) {
+                throw new IOException("its cgroup is another now, or shared");
+            }
+            DriverLimits.Limits now = limits.get(leaf.device(), leaf.cgroup());
+            Optional<MemoryBytes> wanted = Optional.of(limit.max(now.used()));
+            if (!wanted.equals(asked) || !now.hard().equals(answered)) {
+                limits.set(leaf.device(), leaf.cgroup(), wanted.get());
+                asked = wanted;
+                answered = limits.get(leaf.device(), leaf.cgroup()).hard();
+            }
+            return answered.orElseThrow(
+                    () -> new IOException("the driver took a limit of " + wanted.get() + " and reports none"));
         }
     }
 }

@@ -28,6 +28,7 @@ final class Holder {
         private Optional<Rung.Grip> grip = Optional.empty();
         private Fact fact = new NotPossible("not looked into yet");
         private int roundsToProbe;
+        private boolean hasHeld;
     }
 
     private final List<Rung> rungs;
@@ -81,14 +82,17 @@ final class Holder {
     private static Fact apply(Rung rung, Rung.Grip grip, MemoryBytes ceiling, Known of) {
         try {
             MemoryBytes inForce = grip.apply(ceiling);
+            of.hasHeld = true;
             return rung.isLive() || !inForce.isMoreThan(ceiling)
                     ? new Holds(Optional.of(inForce))
                     : new NotPossible("it was started with %s, more than its ceiling of %s, and that needs a restart"
                             .formatted(inForce, ceiling));
         } catch (IOException e) {
             of.grip = Optional.empty();
-            of.roundsToProbe = 0;
-            return new NotPossible("it is not held by it any more: " + e.getMessage());
+            // What was held may only have moved; what never was is not tried in each round.
+            of.roundsToProbe = of.hasHeld ? 0 : PROBE_EVERY_ROUNDS - 1;
+            of.hasHeld = false;
+            return new NotPossible("it cannot be held by it: " + e.getMessage());
         }
     }
 

@@ -112,6 +112,10 @@ class DriverRungTest {
         return ((Rung.Impossible) attempt).why();
     }
 
+    private long sets() throws IOException {
+        return nvml.log().stream().filter(line -> line.startsWith("limits ")).count();
+    }
+
     private static MemoryBytes mib(long mebibytes) {
         return MemoryBytes.ofMebibytes(mebibytes);
     }
@@ -133,6 +137,11 @@ class DriverRungTest {
         assertThat(leaf.getFileName().toString()).startsWith("ullage-rank-bert_large_0_");
         assertThat(CGROUPS.of(second.instance().pid())).isEqualTo(shared);
         assertThat(limits().get(DEVICE.id(), leaf).soft()).isEqualTo(mib(4096));
+        long asked = sets();
+        grip.apply(mib(4000));
+        assertThat(sets()).isEqualTo(asked);
+        limits().clear(DEVICE.id(), leaf);
+        assertThat(grip.apply(mib(4000))).isEqualTo(mib(4096));
         assertThat(grip(second).apply(mib(1024))).isEqualTo(mib(1024));
         assertThat(grip.apply(mib(8192))).isEqualTo(mib(8192));
         nvml.with("device.0.limitused", mib(6144).value());

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 class HolderTest {
@@ -93,13 +94,31 @@ class HolderTest {
 
     @Test
     void aGripThatFailsIsNotClaimedAndFoundAnewInTheNextRound() {
+        AtomicBoolean isCut = new AtomicBoolean();
         rung.next = new Rung.Possible(limit -> {
-            throw new IOException("its region was cut short");
+            if (isCut.get()) {
+                throw new IOException("its region was cut short");
+            }
+            return limit;
         });
-        assertThat(round(4000)).isEqualTo(new NotPossible("it is not held by it any more: its region was cut short"));
+        round(4000);
+        isCut.set(true);
+        assertThat(round(4000)).isEqualTo(new NotPossible("it cannot be held by it: its region was cut short"));
         rung.next = new Rung.Possible(limit -> limit);
 
         assertThat(round(4000)).isEqualTo(new Holds(Optional.of(mib(4000))));
+    }
+
+    @Test
+    void whatNeverHeldIsNotTriedInEachRound() {
+        rung.next = new Rung.Possible(limit -> {
+            throw new IOException("NO_PERMISSION");
+        });
+        for (int i = 0; i < Holder.PROBE_EVERY_ROUNDS; i++) {
+            assertThat(round(4000)).isEqualTo(new NotPossible("it cannot be held by it: NO_PERMISSION"));
+        }
+
+        assertThat(rung.probes).isEqualTo(1);
     }
 
     @Test
