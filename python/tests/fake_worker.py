@@ -79,11 +79,11 @@ class FakeWorker:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def order(self, sequence: int, limits: Dict[str, int]) -> None:
-        """Gives an order to every session, and to those that come later."""
+    def order(self, sequence: int, limits: Dict[str, int], **more: Any) -> None:
+        """Gives an order to every session, and without ``more`` fields to those that come later."""
         with self._changed:
             self.sequence, self.limits = sequence, limits
-            self.say({"type": "limits", "sequence": sequence, "limitBytes": limits})
+            self.say(dict({"type": "limits", "sequence": sequence, "limitBytes": limits}, **more))
 
     def say(self, message: Any) -> None:
         """Sends a message, or raw bytes, to every session."""

@@ -290,8 +290,8 @@ class WithCuda(unittest.TestCase):
         model = Model()
         return ullage_torch.attach(model, torch.optim.SGD(model.parameters(), lr=0.1), self.rank, **options)
 
-    def order(self, sequence, limit):
-        self.worker.order(sequence, uniform(limit))
+    def order(self, sequence, limit, **more):
+        self.worker.order(sequence, uniform(limit), **more)
         self.worker.wait_until(lambda: self.rank._state.newest_sequence == sequence)
 
     def test_the_limit_becomes_a_fraction(self):
@@ -321,6 +321,43 @@ class WithCuda(unittest.TestCase):
         self.rank.enter_phase("backward")
         self.assertEqual(0, self.cuda.emptied)
         self.worker.wait_for("confirm", sequence=3, limitBytes=30 * GIB)
+
+    def test_what_the_process_uses_beside_torch_is_taken_off_the_fraction(self):
+        self.attach()
+        self.cuda.reserved = 10 * GIB
+        self.worker.order(1, uniform(40 * GIB), overheadBytes=2 * GIB, overheadProvisional=True)
+        self.worker.wait_until(lambda: self.rank._overhead_due)
+        self.assertEqual([0.5], self.cuda.fractions)  # torch is touched at safe points only
+        self.rank.enter_phase("forward")
+        self.assertEqual([0.5, 38 / 80], self.cuda.fractions)
+        self.rank.enter_phase("backward")
+        self.assertEqual([0.5, 38 / 80], self.cuda.fractions)
+        # A measured one is told with the same order; what is held counts it too.
+        self.order(2, 11 * GIB, overheadBytes=3 * GIB)
+        self.rank.enter_phase("forward")
+        self.worker.wait_for("confirm", sequence=2, limitBytes=13 * GIB, heldBytes=13 * GIB)
+        self.assertEqual([0.5, 38 / 80, 10 / 80], self.cuda.fractions)
+
+    def test_an_overhead_above_the_limit_leaves_torch_nothing_and_no_less(self):
+        self.worker.order(1, uniform(40 * GIB), overheadBytes=41 * GIB)
+        self.worker.wait_until(lambda: self.rank._overhead_bytes == 41 * GIB)
+        self.attach()
+        self.assertEqual([0.0], self.cuda.fractions)
+
+    def test_case_c01_an_allocators_fraction_is_no_limit_of_the_process(self):
+        mib = 1 << 20
+        self.cuda.total_memory = 10989 * mib
+        applier = ullage_torch.TorchApplier(0)
+        applier.use_overhead(int(1014.5 * mib))
+        applier.apply(5494 * mib, "FORWARD")
+        fraction = self.cuda.fractions[-1]
+        self.assertLessEqual(fraction, 0.4077)
+        self.assertLessEqual(int(fraction * 10989 * mib) + int(1014.5 * mib), 5494 * mib)
+        self.assertGreater(fraction, 0.4076)
+        # Rounded up to whole steps, as the worker measures it, it is what the case allows.
+        applier.use_overhead(1024 * mib)
+        applier.apply(5494 * mib, "FORWARD")
+        self.assertLessEqual(self.cuda.fractions[-1], 0.4076)
 
     def test_usage_is_torchs_own(self):
         self.attach()

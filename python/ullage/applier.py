@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Dict, NamedTuple, Optional, Protocol
 
+USAGE_SECONDS = 1.0
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -29,6 +31,40 @@ class Usage:
             "peakReservedBytes": self.peak_reserved_bytes,
             "refusals": self.refusals,
         }
+
+
+class UsagePace:
+    """When usage is worth a line: at most once a second, and at once when it has a new peak. Its owner has the lock."""
+
+    def __init__(self) -> None:
+        self._at = -USAGE_SECONDS
+        self._peaks = (-1, -1)
+
+    def is_due(self, now: float) -> bool:
+        """Whether the last line is long ago."""
+        return now - self._at >= USAGE_SECONDS
+
+    def passes(self, usage: Usage, now: float) -> bool:
+        """Whether ``usage`` is to be said now; then it counts as said."""
+        said = self._peaks
+        peaks = (_known(usage.peak_allocated_bytes), _known(usage.peak_reserved_bytes))
+        self._peaks = (max(said[0], peaks[0]), max(said[1], peaks[1]))
+        if self._peaks == said and not self.is_due(now):
+            return False
+        self._at = now
+        return True
+
+    def nothing(self, now: float) -> None:
+        """There was nothing to say: that is not asked again for a while."""
+        self._at = now
+
+    def last(self) -> None:
+        """The last word is always due."""
+        self._at = -USAGE_SECONDS
+
+
+def _known(value: Optional[int]) -> int:
+    return -1 if value is None else value
 
 
 class Applier(Protocol):
@@ -72,6 +108,15 @@ def restart_fields(applier: Applier, ordered_bytes: Optional[int]) -> Dict[str, 
     note_of = getattr(applier, "restart_note", None)
     note = None if note_of is None or ordered_bytes is None else note_of(ordered_bytes)
     return {} if note is None else {"needsRestart": {"limitBytes": note.limit_bytes, "reason": note.reason[:200]}}
+
+
+def takes_overhead(applier: Applier, overhead_bytes: Optional[int]) -> bool:
+    """Tells an applier what its process uses beside its allocator, None: not known; whether that asks for action.
+
+    Only an applier with ``use_overhead`` makes room for it; the limit of the others counts their allocator alone.
+    """
+    use_overhead = getattr(applier, "use_overhead", None)
+    return use_overhead is not None and bool(use_overhead(overhead_bytes))
 
 
 class AdvisoryApplier:

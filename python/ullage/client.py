@@ -9,7 +9,7 @@ import time
 import types
 from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
-from ullage.applier import AdvisoryApplier, Applier, Usage, fixed_bytes_of, restart_fields
+from ullage.applier import AdvisoryApplier, Applier, Usage, UsagePace, fixed_bytes_of, restart_fields, takes_overhead
 from ullage.backoff import Backoff
 from ullage.calls import Calls
 from ullage.device import Device, device_of, framework_loaded
@@ -22,10 +22,9 @@ from ullage.session import Session
 from ullage.state import InForce, LimitState, Receipt
 from ullage.turns import Turns
 from ullage.watch import Watch
-from ullage.wire import VERSION, optional_integer, order_of
+from ullage.wire import VERSION, optional_integer, order_of, overhead_of
 
 LOG = logging.getLogger("ullage")
-USAGE_SECONDS = 1.0
 #: After so long without a safe point the client's own thread applies an order, if the allocator allows that.
 QUIET_SECONDS = 2.0
 _SETTLE_ATTEMPTS = 4
@@ -54,12 +53,13 @@ class Rank:
         self._callbacks: List[Callable[[int], None]] = []
         self._notified = self._state.limit_bytes
         self._held_bytes: Optional[int] = None
+        self._overhead_bytes: Optional[int] = None
+        self._overhead_due = False
         self._step = 0
         self.depth = 0
         self._pid = os.getpid()
         self._safe_at = time.monotonic()
-        self._usage_at = -USAGE_SECONDS
-        self._peaks = (-1, -1)
+        self._pace = UsagePace()
         self._device: Optional[Device] = None
         self._local_rank = None if info is None else info.local_rank
         self._connected = False
@@ -104,7 +104,7 @@ class Rank:
             self._watch.leaving(self._applier, self._state.phase, self._step)
             self._state.enter(name)
             self._safe_at = now
-            if self._state.needs_settling:
+            if self._due:
                 self._settle()
             step = self._step
         if wait:
@@ -114,7 +114,7 @@ class Rank:
                 self._await_order(answer.sequence, now + timeout)
         else:
             self._calls.tell(name, step)
-        if now - self._usage_at >= USAGE_SECONDS:
+        if self._pace.is_due(now):
             self._poll_usage(now)
         limit = self._state.limit_bytes
         if limit != self._notified:
@@ -145,7 +145,7 @@ class Rank:
     def pass_safe_point(self) -> None:
         """What a safe point does; the caller has the lock."""
         self._safe_at = time.monotonic()
-        if self._state.needs_settling:
+        if self._due:
             self._settle()
         self.turns.pay()
 
@@ -192,6 +192,7 @@ class Rank:
         """Makes ``applier`` what holds this process to its limit, from now on; a limit known already is applied."""
         with self._lock:
             self._applier = applier
+            takes_overhead(applier, self._overhead_bytes)
             if self._state.newest_sequence > 0:
                 self._settle(confirm=True)
         self.safe_point()
@@ -210,15 +211,8 @@ class Rank:
 
     def report_usage(self, usage: Usage) -> None:
         """Reports what the allocator says: at most once a second, at once when it holds a new peak."""
-        now = time.monotonic()
-        peaks = (_known(usage.peak_allocated_bytes), _known(usage.peak_reserved_bytes))
         with self._lock:
-            new_peak = peaks[0] > self._peaks[0] or peaks[1] > self._peaks[1]
-            if self._closed or not (new_peak or now - self._usage_at >= USAGE_SECONDS):
-                return
-            self._peaks = (max(peaks[0], self._peaks[0]), max(peaks[1], self._peaks[1]))
-            self._usage_at = now
-            if self._session is not None:
+            if not self._closed and self._pace.passes(usage, time.monotonic()) and self._session is not None:
                 self._session.usage(usage.message())
 
     def usage_from(self, source: Optional[Callable[[], Optional[Usage]]]) -> None:
@@ -241,7 +235,7 @@ class Rank:
         if usage is not None:
             self.report_usage(usage)
         else:
-            self._usage_at = now
+            self._pace.nothing(now)
 
     # ---- registration -------------------------------------------------------------------------------------------
 
@@ -293,7 +287,7 @@ class Rank:
         Without a bye the worker keeps the grant for as long as the process lives: for an exec, which keeps the pid.
         """
         if bye:
-            self._usage_at = -USAGE_SECONDS  # the last word on usage is always due
+            self._pace.last()
             self._poll_usage(time.monotonic())
         with self._lock:
             if self._closed:
@@ -334,6 +328,11 @@ class Rank:
 
     # ---- applying -----------------------------------------------------------------------------------------------
 
+    @property
+    def _due(self) -> bool:
+        """Whether the next safe point has anything to do."""
+        return self._overhead_due or self._state.needs_settling
+
     def _settle(self, confirm: bool = False) -> None:
         """Brings the newest order and the phase's limit in force; the caller holds the lock at a safe point."""
         applier = self._applier
@@ -356,6 +355,7 @@ class Rank:
             self._say("ullage: the limit could not be applied; the last one stays", exc_info=True)
             return
         self._held_bytes = held
+        self._overhead_due = False
         if plan is not None and (self._state.commit(plan) or confirm):
             self._confirm()
             self._changed.notify_all()
@@ -375,7 +375,7 @@ class Rank:
         with self._lock:
             self._changed.wait_for(lambda: self._state.newest_sequence >= sequence or self._closed,
                                    max(0.0, deadline - time.monotonic()))
-            if self._state.needs_settling:
+            if self._due:
                 self._settle()
 
     def _notify(self, limit: Optional[int]) -> None:
@@ -439,11 +439,15 @@ class Rank:
     def ordered(self, message: Mapping[str, Any]) -> None:
         """Takes an order in; applies it here when nothing in the process enforces it, else at the next safe point."""
         order = order_of(message)
+        overhead = overhead_of(message)
         with self._lock:
             receipt = self._state.receive(order)
+            if receipt is not Receipt.STALE and overhead is not None:
+                self._overhead_bytes = overhead
+                self._overhead_due |= takes_overhead(self._applier, overhead)
             if receipt is Receipt.STALE:
                 LOG.debug("ullage: order %d is older than %d; ignored", order.sequence, self._state.newest_sequence)
-            elif self._state.needs_settling and self._may_settle_here():
+            elif self._due and self._may_settle_here():
                 self._settle(confirm=receipt is Receipt.REPEATED)
             elif receipt is Receipt.REPEATED and not self._state.pending:
                 self._confirm()
@@ -460,9 +464,9 @@ class Rank:
 
     def ticked(self) -> None:
         """Applies what waits when the training passes no safe point, if the allocator allows that from here."""
-        if self._state.pending and not self._closed:
+        if (self._state.pending or self._overhead_due) and not self._closed:
             with self._lock:
-                if self._state.pending and self._may_settle_here():
+                if (self._state.pending or self._overhead_due) and self._may_settle_here():
                     self._settle()
 
     def lost(self, reason: str) -> None:
@@ -491,7 +495,3 @@ class Rank:
         if applier.thread_safe and (applier.enforced_by == "advisory" or fixed_bytes_of(applier) is not None):
             return True
         return applier.thread_safe and time.monotonic() - self._safe_at >= QUIET_SECONDS
-
-
-def _known(value: Optional[int]) -> int:
-    return -1 if value is None else value

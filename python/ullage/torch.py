@@ -77,7 +77,11 @@ def fraction_of(limit_bytes: int, total_bytes: int) -> float:
 
 
 class TorchApplier:
-    """Torch's caching allocator on one CUDA device. It counts what torch reserved, not the CUDA context or NCCL."""
+    """Torch's caching allocator on one CUDA device.
+
+    A limit is one on the process, and torch's fraction counts only what torch reserved: not the CUDA context, NCCL's
+    buffers or libraries. So what the worker measured of those is taken off the fraction and added to what is held.
+    """
 
     enforced_by = "torch"
     thread_safe = False
@@ -89,12 +93,23 @@ class TorchApplier:
         self._reader = TorchReader(reset)
         self._release = release
         self._total_bytes = int(torch.cuda.get_device_properties(device).total_memory)
+        self._overhead_bytes = 0
+
+    def use_overhead(self, overhead_bytes: Optional[int]) -> bool:
+        """What the process uses beside torch's allocator, from the next ``apply`` on; returns whether it changed.
+
+        Not known (None) leaves what was known before: nothing is taken off a limit until something is known.
+        """
+        if overhead_bytes is None or overhead_bytes == self._overhead_bytes:
+            return False
+        self._overhead_bytes = overhead_bytes
+        return True
 
     def held_bytes(self) -> Optional[int]:
-        """What torch reserved on the device; None with an allocator that does not count it."""
+        """What the process holds: what torch reserved, and beside it; None with an allocator that does not count."""
         if not self._counts():
             return None
-        return int(torch.cuda.memory_reserved(self._device))
+        return int(torch.cuda.memory_reserved(self._device)) + self._overhead_bytes
 
     def release_cache(self) -> None:
         """Gives unused segments back, unless that was declined."""
@@ -102,8 +117,9 @@ class TorchApplier:
             torch.cuda.empty_cache()
 
     def apply(self, limit_bytes: int, phase: str) -> None:
-        """Sets the fraction; torch refuses new segments beyond it."""
-        torch.cuda.set_per_process_memory_fraction(fraction_of(limit_bytes, self._total_bytes), self._device)
+        """Sets the fraction, less what the process uses beside torch; torch refuses new segments beyond it."""
+        share_bytes = max(0, limit_bytes - self._overhead_bytes)
+        torch.cuda.set_per_process_memory_fraction(fraction_of(share_bytes, self._total_bytes), self._device)
 
     def usage(self) -> Optional[Usage]:
         """Torch's own statistics. ``refusals`` are its out-of-memory errors; newer ones tell the limit's apart."""

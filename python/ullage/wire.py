@@ -59,6 +59,14 @@ def order_of(message: Mapping[str, Any]) -> Order:
         raise ProtocolError(f"limits: {error}") from error
 
 
+def overhead_of(message: Mapping[str, Any]) -> Optional[int]:
+    """What the worker found the process to use beside its allocator, bytes; None when a ``limits`` line has none."""
+    overhead = optional_integer(message, "overheadBytes")
+    if overhead is not None and overhead < 0:
+        raise ProtocolError(f"limits: overheadBytes must be 0 or more, is {overhead}")
+    return overhead
+
+
 class LineReader:
     """Cuts a stream of bytes into lines; holds at most one unfinished line."""
 

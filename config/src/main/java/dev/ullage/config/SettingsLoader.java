@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
@@ -37,6 +38,7 @@ public final class SettingsLoader {
     private static final int MAX_STREAM_READERS = 96;
 
     private static final int MAX_STREAM_BUFFER = 1_024;
+    private static final int MAX_READINGS = 1_000;
 
     private final SettingsReader reader;
     private final Map<String, String> environment;
@@ -211,7 +213,19 @@ public final class SettingsLoader {
                         reader.value("ullage.worker.watch.snapshot-steps", wholeNumber(0, MAX_SNAPSHOT_STEPS)),
                         reader.value("ullage.worker.watch.snapshots", wholeNumber(1, MAX_SNAPSHOTS)),
                         reader.value("ullage.worker.watch.release-from", ValueParsers::share),
-                        reader.value("ullage.worker.watch.release-below", ValueParsers::share)));
+                        reader.value("ullage.worker.watch.release-below", ValueParsers::share)),
+                enforcement());
+    }
+
+    private WorkerSettings.Enforcement enforcement() {
+        return new WorkerSettings.Enforcement(
+                reader.value("ullage.worker.enforcement.default-overhead", ValueParsers::modestSize),
+                reader.value("ullage.worker.enforcement.alarm-tolerance", ValueParsers::modestSize),
+                reader.value("ullage.worker.enforcement.alarm-after", wholeNumber(1, MAX_READINGS)),
+                reader.value(
+                        "ullage.worker.enforcement.driver",
+                        ValueParsers.oneOf(WorkerSettings.Enforcement.Driver.class, mode -> mode.name()
+                                .toLowerCase(Locale.ROOT))));
     }
 
     private CoordinatorSettings coordinator() {

@@ -1,5 +1,6 @@
 package dev.ullage.config;
 
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.SimulatedSpec;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import java.util.Optional;
  * @param maxRanks the most ranks served at once
  * @param turnDeadline how long a rank waits for a turn before it goes on without one
  * @param watch how closely they are watched
+ * @param enforcement how limits are held, and what is said when one is not
  */
 public record WorkerSettings(
         Devices devices,
@@ -24,9 +26,10 @@ public record WorkerSettings(
         Duration processCheck,
         int maxRanks,
         Duration turnDeadline,
-        WatchSettings watch) {
+        WatchSettings watch,
+        Enforcement enforcement) {
 
-    /** Watches its ranks by the defaults. */
+    /** Watches its ranks and holds them by the defaults. */
     public WorkerSettings(
             Devices devices,
             Duration sampleInterval,
@@ -43,7 +46,8 @@ public record WorkerSettings(
                 processCheck,
                 maxRanks,
                 turnDeadline,
-                WatchSettings.defaults());
+                WatchSettings.defaults(),
+                Enforcement.DEFAULTS);
     }
 
     /**
@@ -54,4 +58,22 @@ public record WorkerSettings(
      * @param lockDir where the workers of a host exclude each other, instead of the system's default
      */
     public record Devices(Optional<SimulatedSpec> simulate, Optional<Path> nvmlLibrary, Optional<Path> lockDir) {}
+
+    /**
+     * @param defaultOverhead what a process is taken to use beside its allocator until that is measured
+     * @param alarmTolerance how far above its ceiling a rank's processes may be measured without an alarm
+     * @param alarmAfter readings in a row above that before there is one, 1 or more
+     * @param driver whether the driver's own memory limits are used where they can be
+     */
+    public record Enforcement(MemoryBytes defaultOverhead, MemoryBytes alarmTolerance, int alarmAfter, Driver driver) {
+
+        /** Used where they can be, or not at all. */
+        public enum Driver {
+            AUTO,
+            OFF
+        }
+
+        public static final Enforcement DEFAULTS =
+                new Enforcement(MemoryBytes.ofMebibytes(512), MemoryBytes.ofMebibytes(64), 3, Driver.AUTO);
+    }
 }

@@ -49,6 +49,7 @@ class SettingsLoaderTest {
                 sample-interval = 2s, tick = 100ms, resend-after = 3s, process-check = 250ms, max-ranks = 64
                 turn-deadline = 90s
                 watch { steps = 40, snapshot-steps = 0, snapshots = 3, release-from = 50%, release-below = 5% }
+                enforcement { default-overhead = 1GiB, alarm-tolerance = 32MiB, alarm-after = 5, driver = off }
               }
               coordinator {
                 tick = 100ms, claim-for = 2s, learn-for = 3s, stale-after = 10s, forget-after = 5m, stall-after = 1m
@@ -131,7 +132,12 @@ class SettingsLoaderTest {
                         Duration.ofMillis(250),
                         64,
                         Duration.ofSeconds(90),
-                        new WatchSettings(40, 0, 3, Share.ofPercent(50), Share.ofPercent(5))));
+                        new WatchSettings(40, 0, 3, Share.ofPercent(50), Share.ofPercent(5)),
+                        new WorkerSettings.Enforcement(
+                                MemoryBytes.ofGibibytes(1),
+                                MemoryBytes.ofMebibytes(32),
+                                5,
+                                WorkerSettings.Enforcement.Driver.OFF)));
         assertThat(settings.coordinator())
                 .isEqualTo(new CoordinatorSettings(
                         Duration.ofMillis(100),

@@ -37,6 +37,7 @@ class SettingsProblemsTest {
             cluster.port          | many        | must be a whole number from 0 to 65535
             http.port             | 70000       | must be a whole number from 0 to 65535
             worker.max-ranks      | 0           | must be a whole number from 1 to 100000
+            worker.enforcement.driver | on      | must be one of: auto, off
             cluster.transport     | carrier     | must be one of: tcp, aeron-udp
             cluster.majority-of   | two         | must be one of: all, coordinators
             cluster.host          | `"0.0.0.0"` | must be an address at which the other nodes reach this one

@@ -8,6 +8,7 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.Protocol;
+import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
@@ -18,12 +19,16 @@ import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.config.ClusterConfig;
+import dev.ullage.worker.enforcement.CeilingAlarm;
+import dev.ullage.worker.enforcement.EnforcementWatch;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.RankSessions;
+import dev.ullage.worker.rungs.Enforcer;
 import dev.ullage.worker.sampling.Attribution;
 import dev.ullage.worker.sampling.DeviceTerms;
 import dev.ullage.worker.sampling.ForeignMemory;
 import dev.ullage.worker.sampling.Sample;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -75,6 +80,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     /** Something about a rank, to be handled by the sessions. */
     record ForSessions(RankSessions.Event event) implements Command {}
 
+    /** What holds a rank from outside it. */
+    private record Held(Enforcer.Found found) implements Command {}
+
     private record KeeperStopped(DeviceId device) implements Command {}
 
     private enum Announce implements Command {
@@ -100,6 +108,8 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
      * What a hub needs.
      *
      * @param sessions makes the owner of the ranks' sessions
+     * @param enforcement how ranks are held from outside
+     * @param alarm when a rank is above its ceiling
      * @param onKeeperLost a device's keeper stopped: its ledger cannot be written, so the worker must not go on
      */
     record Setup(
@@ -108,6 +118,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             Function<ActorContext<Command>, RankSessions> sessions,
             Duration announceEvery,
             Duration checkProcessesEvery,
+            Enforcer.Setup enforcement,
+            CeilingAlarm.Terms alarm,
+            Clock clock,
             Runnable onKeeperLost) {}
 
     private record Link(ActorRef<ToWorker> self, ActorRef<ToCoordinator> coordinator) {}
@@ -118,12 +131,17 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private final List<DeviceInfo> devices = new ArrayList<>();
     private final ActorRef<ToCoordinator> reports;
     private final RankSessions sessions;
+    private final EnforcementWatch watch;
+    private final Enforcer enforcer;
     private @Nullable Link link;
     private Optional<CoordinatorToken> highestToken = Optional.empty();
 
     private WorkerHub(ActorContext<Command> context, Setup setup) {
         super(context);
         this.setup = setup;
+        this.watch = new EnforcementWatch(setup.alarm());
+        ActorRef<Command> self = context.getSelf();
+        this.enforcer = Enforcer.start(context, setup.enforcement(), found -> self.tell(new Held(found)));
         this.reports = context.messageAdapter(ToCoordinator.class, Reported::new);
         setup.devices().forEach(this::startKeeper);
         this.sessions = setup.sessions().apply(context);
@@ -163,6 +181,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                 .onMessage(FromCoordinator.class, this::onFromCoordinator)
                 .onMessage(LinkUp.class, this::onLinkUp)
                 .onMessage(LinkDown.class, this::onLinkDown)
+                .onMessage(Held.class, this::onHeld)
                 .onMessage(KeeperStopped.class, this::onKeeperStopped)
                 .onMessageEquals(Announce.INSTANCE, this::onAnnounce)
                 .onMessageEquals(CheckProcesses.INSTANCE, this::onCheckProcesses)
@@ -219,6 +238,10 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private Behavior<Command> onReported(Reported command) {
         if (command.message() instanceof LimitsReported report) {
             sessions.onReport(report);
+            watch.reported(report);
+            devices.stream()
+                    .filter(device -> device.id().equals(report.device()))
+                    .forEach(device -> enforcer.want(device, watch.ceilings(device.id())));
             if (report.token().isPresent()
                     && (highestToken.isEmpty()
                             || highestToken.get().isOlderThan(report.token().get()))) {
@@ -245,19 +268,43 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             reading.memory()
                     .ifPresent(memory -> keeper.tell(new LimitKeeper.Measured(known.allocatable(memory), counted)));
         }
+        Map<Long, MemoryBytes> used = whose.useByRank(reading);
         if (sample.isFresh()) {
-            reading.memory().ifPresent(memory -> sessions.measured(device, memory));
+            reading.memory().ifPresent(memory -> sessions.read(device, memory));
+            sessions.measured(device, used, setup.clock().instant().minus(sample.age()));
+            watch.measured(device, used).forEach(change -> tell(device, change));
         }
-        report(sample, foreign, whose.problems());
+        List<String> problems = new ArrayList<>(reading.problems());
+        problems.addAll(whose.problems());
+        List<RankSample> ranks = sessions.samplesOn(device);
+        problems.addAll(watch.problems(device, used, ranks));
+        report(sample, foreign, ranks.stream().map(watch::held).toList(), problems);
         return this;
     }
 
-    private void report(Sample sample, Optional<MemoryBytes> foreign, List<String> strays) {
+    private static void tell(DeviceId device, EnforcementWatch.Change change) {
+        if (change.isRaised()) {
+            LOG.warn(
+                    "device={} rank={} alarm=ABOVE_CEILING used=\"{}\" ceiling=\"{}\" reason=\"its processes use more"
+                            + " than the limit it was given; see whyNotHigher in the status for what could hold it\"",
+                    device,
+                    change.instance(),
+                    change.used(),
+                    change.ceiling());
+        } else {
+            LOG.info(
+                    "device={} rank={} alarm=OVER used=\"{}\" ceiling=\"{}\" reason=\"within its limit again\"",
+                    device,
+                    change.instance(),
+                    change.used(),
+                    change.ceiling());
+        }
+    }
+
+    private void report(Sample sample, Optional<MemoryBytes> foreign, List<RankSample> ranks, List<String> problems) {
         if (link == null) {
             return;
         }
-        List<String> problems = new ArrayList<>(sample.reading().problems());
-        problems.addAll(strays);
         link.coordinator()
                 .tell(new DeviceSampled(
                         setup.node(),
@@ -265,7 +312,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                         sample.age().toMillis(),
                         sample.reading().memory(),
                         foreign,
-                        sessions.samplesOn(sample.device()),
+                        ranks,
                         problems));
         link.coordinator().tell(new DeviceWatched(setup.node(), sample.device(), sample.quality()));
     }
@@ -299,6 +346,13 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         if (to != null) {
             sessions.changedJobs(setup.node()).ifPresent(to.coordinator()::tell);
         }
+    }
+
+    private Behavior<Command> onHeld(Held command) {
+        Enforcer.Found found = command.found();
+        watch.found(found.instance(), found.facts());
+        sessions.held(found.instance(), found.inForce());
+        return this;
     }
 
     private Behavior<Command> onKeeperStopped(KeeperStopped command) {

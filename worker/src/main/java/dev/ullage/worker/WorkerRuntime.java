@@ -6,12 +6,15 @@ import dev.ullage.common.model.Share;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.config.WorkerSettings;
 import dev.ullage.worker.WorkerStartException.Kind;
+import dev.ullage.worker.enforcement.CeilingAlarm;
+import dev.ullage.worker.probe.DriverLimits;
 import dev.ullage.worker.probe.GpuProbe;
 import dev.ullage.worker.ranks.ProcProcessTable;
 import dev.ullage.worker.ranks.RankDevices;
 import dev.ullage.worker.ranks.RankPort;
 import dev.ullage.worker.ranks.RankServer;
 import dev.ullage.worker.ranks.RankSessions;
+import dev.ullage.worker.rungs.Enforcer;
 import dev.ullage.worker.sampling.DeviceReaders;
 import dev.ullage.worker.sampling.Sampler;
 import dev.ullage.worker.sampling.SamplingSchedule;
@@ -20,6 +23,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -40,6 +44,7 @@ public final class WorkerRuntime implements AutoCloseable {
     private static final Duration STOP_WITHIN = Duration.ofSeconds(10);
     private static final Path PROC = Path.of("/proc");
     private static final String SOCKET_NAME = "ranks.sock";
+    private static final String CGROUPS = "cgroups";
 
     private final OwnershipLocks locks;
     private final DeviceReaders readers;
@@ -104,6 +109,11 @@ public final class WorkerRuntime implements AutoCloseable {
                 context -> sessions(port, setup, context),
                 ANNOUNCE_EVERY,
                 settings.processCheck(),
+                enforcement(setup),
+                new CeilingAlarm.Terms(
+                        settings.enforcement().alarmTolerance(),
+                        settings.enforcement().alarmAfter()),
+                clock,
                 setup.onLost());
         ActorSystem<WorkerHub.Command> system =
                 ActorSystem.create(WorkerHub.create(hub), "ullage-worker", ClusterConfig.localConfig());
@@ -128,6 +138,15 @@ public final class WorkerRuntime implements AutoCloseable {
         }
     }
 
+    private static Enforcer.Setup enforcement(Setup setup) {
+        Optional<DriverLimits> driver =
+                setup.settings().enforcement().driver() == WorkerSettings.Enforcement.Driver.AUTO
+                        ? setup.devices().probe().driverLimits()
+                        : Optional.empty();
+        return new Enforcer.Setup(
+                PROC, WorkerHub.BLOCKING, driver, setup.stateDir().resolve(CGROUPS));
+    }
+
     private static void startSampling(
             Setup setup, Clock clock, ActorSystem<WorkerHub.Command> system, DeviceRoster roster) {
         Sampler.Setup sampling = new Sampler.Setup(
@@ -149,6 +168,7 @@ public final class WorkerRuntime implements AutoCloseable {
         return port.sessions(
                 new ContextSpawner(context),
                 setup.devices().useListener(),
+                setup.settings().enforcement().defaultOverhead(),
                 event -> hub.tell(new WorkerHub.ForSessions(event)));
     }
 

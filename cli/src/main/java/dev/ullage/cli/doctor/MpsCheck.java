@@ -21,7 +21,7 @@ final class MpsCheck implements Check {
         if (machine.variable(LIMIT).isPresent()) {
             return Finding.warn(
                     NAME,
-                    LIMIT + " is set: a second limit, for each process, that Ullage does not know of",
+                    LIMIT + " is set: a second limit, for each process, fixed when it starts",
                     "unset it for ranks that Ullage looks after");
         }
         return Finding.pass(

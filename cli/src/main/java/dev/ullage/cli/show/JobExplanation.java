@@ -112,10 +112,42 @@ public final class JobExplanation {
                     .append(line(needs, "reason"))
                     .append('\n');
         }
+        appendEnforcement(text, rank.path("enforcement"), terminal);
         if (rank.path("refusals").asLong() > 0) {
             text.append("  its allocator was refused ")
                     .append(rank.path("refusals").asLong())
                     .append(" times because of the limit\n");
+        }
+    }
+
+    /** Says nothing where a worker does not. */
+    private static void appendEnforcement(StringBuilder text, JsonNode how, Terminal terminal) {
+        if (how.path("overheadBytes").isIntegralNumber()) {
+            text.append("  its process uses ")
+                    .append(size(how, "processUsedBytes"))
+                    .append(", beside its allocator ")
+                    .append(size(how, "overheadBytes"))
+                    .append(how.path("overheadProvisional").asBoolean() ? " (not measured yet)" : "")
+                    .append("\n  which leaves its allocator ")
+                    .append(size(how, "allocatorShareBytes"))
+                    .append('\n');
+        }
+        if (how.path("inForceBytes").isIntegralNumber()) {
+            text.append("  read back as in force: ")
+                    .append(size(how, "inForceBytes"))
+                    .append('\n');
+        }
+        for (JsonNode reason : how.path("whyNotHigher")) {
+            text.append("  not by ")
+                    .append(line(reason, "rung"))
+                    .append(": ")
+                    .append(line(reason, "reason"))
+                    .append('\n');
+        }
+        if (how.path("overCeiling").asBoolean()) {
+            text.append("  ")
+                    .append(Style.NOTICE.apply("its processes use more than its ceiling", terminal))
+                    .append('\n');
         }
     }
 

@@ -34,7 +34,8 @@ final class ArchitectureTest {
         "dev.ullage.coordinator.simulation..",
         "dev.ullage.coordinator.leadership..",
         "dev.ullage.worker.watch..",
-        "dev.ullage.coordinator.events.."
+        "dev.ullage.coordinator.events..",
+        "dev.ullage.worker.enforcement.."
     };
 
     /** Classes besides {@code *Main} that touch the outside world's clock, dice or environment, and why they must. */

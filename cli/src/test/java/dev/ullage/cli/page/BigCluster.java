@@ -214,6 +214,7 @@ public final class BigCluster {
                 true,
                 100,
                 Optional.empty(),
-                instance.pid() == 1000L + LEAKING ? Optional.of(leaking()) : Optional.empty());
+                instance.pid() == 1000L + LEAKING ? Optional.of(leaking()) : Optional.empty(),
+                Optional.empty());
     }
 }

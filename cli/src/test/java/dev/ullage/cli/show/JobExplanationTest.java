@@ -52,6 +52,24 @@ class JobExplanationTest {
     }
 
     @Test
+    void whatHoldsARankIsExplainedWithBothFiguresAndTheReasons() throws JsonProcessingException {
+        JsonNode status = status("'ranks':[{'job':'bert','rank':0,'enforcement':{'processUsedBytes':9663676416,"
+                + "'overheadBytes':536870912,'overheadProvisional':true,'allocatorShareBytes':4294967296,"
+                + "'inForceBytes':5368709120,'overCeiling':true,"
+                + "'whyNotHigher':[{'rung':'driver','reason':'too old'}]}}]");
+
+        assertThat(JobExplanation.render(status, "bert", Terminal.NONE).orElseThrow())
+                .endsWith(
+                        """
+                          its process uses 9.0 GiB, beside its allocator 512.0 MiB (not measured yet)
+                          which leaves its allocator 4.0 GiB
+                          read back as in force: 5.0 GiB
+                          not by driver: too old
+                          its processes use more than its ceiling
+                        """);
+    }
+
+    @Test
     void whatAServerSaysCannotDrawOnTheTerminal() throws JsonProcessingException {
         JsonNode status = status("'ranks':[{'job':'bert','rank':0,'explanation':'\\u001b[2J'}]");
 

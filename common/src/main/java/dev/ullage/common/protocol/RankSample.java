@@ -3,6 +3,7 @@ package dev.ullage.common.protocol;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
@@ -13,11 +14,12 @@ import java.util.OptionalLong;
 /**
  * What a rank last said of itself. Soft: lost with the worker, said again by the rank.
  *
- * @param enforcedBy what holds it to its limit, by its newest confirmation
+ * @param enforcedBy what holds it to its limit: by its newest confirmation, or from outside it as its worker found
  * @param connected whether its client has a connection now; a process may live without one
  * @param ageMillis since anything was heard from it, when this was sent
  * @param needsRestart the limit it cannot take while it runs, by its newest confirmation
  * @param watch what watching its allocator has come to; an older worker or client does not say
+ * @param enforcement what its worker found out about how it is held to its limit; an older worker does not say
  */
 public record RankSample(
         RankInstance instance,
@@ -28,7 +30,8 @@ public record RankSample(
         boolean connected,
         long ageMillis,
         Optional<NeedsRestart> needsRestart,
-        Optional<RankWatch> watch) {
+        Optional<RankWatch> watch,
+        Optional<RankEnforcement> enforcement) {
 
     /** Of a rank that is not watched and needs no restart. */
     public RankSample(
@@ -39,7 +42,23 @@ public record RankSample(
             EnforcedBy enforcedBy,
             boolean connected,
             long ageMillis) {
-        this(instance, facts, activity, use, enforcedBy, connected, ageMillis, Optional.empty(), Optional.empty());
+        this(
+                instance,
+                facts,
+                activity,
+                use,
+                enforcedBy,
+                connected,
+                ageMillis,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    /** The same with what only its worker can tell. */
+    public RankSample heldBy(EnforcedBy rung, RankEnforcement how) {
+        return new RankSample(
+                instance, facts, activity, use, rung, connected, ageMillis, needsRestart, watch, Optional.of(how));
     }
 
     /** Where in its training a rank is; the step is unknown when it does not count them. */

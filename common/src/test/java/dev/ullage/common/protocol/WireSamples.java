@@ -18,6 +18,7 @@ import dev.ullage.common.model.OomKind;
 import dev.ullage.common.model.OomLevel;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
@@ -262,7 +263,13 @@ final class WireSamples {
                 40,
                 Optional.of(new NeedsRestart(
                         MemoryBytes.ofGibibytes(8), MemoryBytes.ofGibibytes(4), "TensorFlow's limit is fixed")),
-                Optional.of(rankWatch()));
+                Optional.of(rankWatch()),
+                Optional.of(new RankEnforcement(
+                        Optional.of(MemoryBytes.ofGibibytes(9)),
+                        Optional.of(new RankEnforcement.Overhead(MemoryBytes.ofMebibytes(512), true)),
+                        Optional.of(MemoryBytes.ofGibibytes(64)),
+                        true,
+                        List.of(new RankEnforcement.WhyNot(EnforcedBy.DRIVER, "the driver is too old")))));
     }
 
     private static RankWatch rankWatch() {
@@ -301,6 +308,7 @@ final class WireSamples {
                 EnforcedBy.ADVISORY,
                 false,
                 0,
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty());
     }

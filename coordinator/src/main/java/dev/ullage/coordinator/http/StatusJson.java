@@ -189,6 +189,11 @@ public final class StatusJson {
                         .map(StatusJson::needsRestart)
                         .orElse(null));
         json.set("watch", sample.flatMap(RankSample::watch).map(WatchJson::of).orElse(null));
+        json.set(
+                "enforcement",
+                sample.flatMap(RankSample::enforcement)
+                        .map(how -> EnforcementJson.of(how, target.map(PhaseLimits::max)))
+                        .orElse(null));
         return json;
     }
 

@@ -218,6 +218,21 @@ enum Metric {
             "ullage_rank_leak_suspected",
             Label.RANK,
             "1 if what the rank has allocated at the ends of its steps grows without end, 0 if not."),
+    RANK_PROCESS_USED(
+            Kind.GAUGE,
+            "ullage_rank_process_used_bytes",
+            Label.RANK,
+            "What the driver says the rank's processes use on the device."),
+    RANK_OVERHEAD(
+            Kind.GAUGE,
+            "ullage_rank_overhead_bytes",
+            Label.RANK,
+            "What the process uses beside its allocator: measured, before that the configured default."),
+    RANK_ABOVE_CEILING(
+            Kind.GAUGE,
+            "ullage_rank_above_ceiling",
+            Label.RANK,
+            "1 if the rank's processes were measured above its ceiling for some readings in a row, else 0."),
 
     DCGM_TOTAL(Kind.GAUGE, "DCGM_FI_DEV_FB_TOTAL", Label.DCGM, "All memory of the device, in MiB."),
     DCGM_FREE(Kind.GAUGE, "DCGM_FI_DEV_FB_FREE", Label.DCGM, "Memory that is not allocated, in MiB."),

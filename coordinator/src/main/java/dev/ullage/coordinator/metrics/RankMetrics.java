@@ -2,6 +2,7 @@ package dev.ullage.coordinator.metrics;
 
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankEnforcement.Overhead;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
@@ -82,6 +83,11 @@ record RankMetrics(RankId rank, Optional<MemoryBytes> ceiling, Optional<GrantRep
         series.putMillis(Metric.RANK_AGE, labels, sample.ageMillis());
         series.put(Metric.RANK_ALLOCATOR_REFUSALS, labels, use.refusals());
         sample.watch().ifPresent(watch -> putWatch(series, labels, watch));
+        sample.enforcement().ifPresent(how -> {
+            series.putBytes(Metric.RANK_PROCESS_USED, labels, how.processUsed());
+            series.putBytes(Metric.RANK_OVERHEAD, labels, how.overhead().map(Overhead::bytes));
+            series.put(Metric.RANK_ABOVE_CEILING, labels, how.overCeiling());
+        });
     }
 
     private static void putWatch(Series series, List<String> labels, RankWatch watch) {

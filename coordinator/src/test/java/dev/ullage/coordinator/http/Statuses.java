@@ -13,6 +13,7 @@ import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
@@ -97,7 +98,13 @@ public final class Statuses {
                 true,
                 250,
                 needsRestart,
-                Optional.of(watch()));
+                Optional.of(watch()),
+                Optional.of(new RankEnforcement(
+                        Optional.of(gibibytes(11)),
+                        Optional.of(new RankEnforcement.Overhead(gibibytes(1), false)),
+                        Optional.empty(),
+                        false,
+                        List.of(new RankEnforcement.WhyNot(EnforcedBy.DRIVER, "the driver is too old")))));
         return new DeviceStatus(
                 info(),
                 Optional.of(new SampleStatus(

@@ -46,7 +46,8 @@ final class Clusters {
                     one.connected(),
                     process.startTicks(),
                     one.needsRestart(),
-                    one.watch()));
+                    one.watch(),
+                    one.enforcement()));
             GrantReport grant = ledger.grants().get(0);
             grants.add(new GrantReport(
                     process,

@@ -73,6 +73,7 @@ class SampledPolicyTest {
                 true,
                 0,
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 

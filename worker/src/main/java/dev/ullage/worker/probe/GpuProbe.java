@@ -42,6 +42,11 @@ public interface GpuProbe extends AutoCloseable {
         return Optional.empty();
     }
 
+    /** Limits that the driver itself keeps; empty where this probe has no driver. Their calls may still be refused. */
+    default Optional<DriverLimits> driverLimits() {
+        return Optional.empty();
+    }
+
     /** The memory of one device now. For an id that is not in {@link #devices()} the reading is empty and says so. */
     DeviceReading read(DeviceId id);
 

@@ -63,6 +63,9 @@ final class NvmlCalls {
     /** Bytes as NVML writes them, unsigned. */
     record RawMemory(long total, long reserved, long free, long used) {}
 
+    /** Limits on a cgroup's memory, unsigned bytes. */
+    record RawLimits(long soft, long hard, long used) {}
+
     private interface ProcessCall {
         int list(Pointer device, IntByReference count, @Nullable Pointer infos);
     }
@@ -182,6 +185,24 @@ final class NvmlCalls {
                         attributes.gpuInstanceSliceCount,
                         attributes.computeInstanceSliceCount,
                         attributes.memorySizeMB));
+    }
+
+    NvmlAnswer<RawLimits> memoryLimits(Pointer device, String cgroup) {
+        NvmlLibrary.GetMemoryLimits limits = new NvmlLibrary.GetMemoryLimits();
+        limits.nameSpace = cgroup;
+        return ask(
+                "nvmlDeviceGetMemoryLimits_v1",
+                () -> library.nvmlDeviceGetMemoryLimits_v1(device, limits),
+                () -> new RawLimits(limits.softLimit, limits.hardLimit, limits.currentUsed));
+    }
+
+    NvmlAnswer<Boolean> setMemoryLimits(Pointer device, String cgroup, long soft, long hard) {
+        NvmlLibrary.SetMemoryLimits limits = new NvmlLibrary.SetMemoryLimits();
+        limits.nameSpace = cgroup;
+        limits.softLimit = soft;
+        limits.hardLimit = hard;
+        return ask(
+                "nvmlDeviceSetMemoryLimits_v1", () -> library.nvmlDeviceSetMemoryLimits_v1(device, limits), () -> true);
     }
 
     NvmlAnswer<Pointer> createEventSet() {

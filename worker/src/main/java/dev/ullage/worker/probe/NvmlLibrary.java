@@ -76,6 +76,32 @@ interface NvmlLibrary extends Library {
 
     int nvmlEventSetWait_v2(Pointer set, EventData data, int timeoutMillis);
 
+    /** Of R615 and newer. */
+    int nvmlDeviceSetMemoryLimits_v1(Pointer device, SetMemoryLimits limits);
+
+    /** Of R615 and newer. */
+    int nvmlDeviceGetMemoryLimits_v1(Pointer device, GetMemoryLimits limits);
+
+    /** As a hard limit: none. */
+    long NO_MEMORY_LIMIT = -1;
+
+    /** {@code nvmlSetMemoryLimits_v1_t}; the name space is the full path of a cgroup's folder. */
+    @Structure.FieldOrder({"nameSpace", "softLimit", "hardLimit"})
+    final class SetMemoryLimits extends Structure {
+        public @Nullable String nameSpace;
+        public long softLimit;
+        public long hardLimit;
+    }
+
+    /** {@code nvmlGetMemoryLimits_v1_t}. */
+    @Structure.FieldOrder({"nameSpace", "softLimit", "hardLimit", "currentUsed"})
+    final class GetMemoryLimits extends Structure {
+        public @Nullable String nameSpace;
+        public long softLimit;
+        public long hardLimit;
+        public long currentUsed;
+    }
+
     /** {@code nvmlMemory_t}: {@code used} includes what the driver keeps for itself. */
     @Structure.FieldOrder({"total", "free", "used"})
     final class MemoryV1 extends Structure {

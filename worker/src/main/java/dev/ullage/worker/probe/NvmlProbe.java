@@ -111,6 +111,11 @@ public final class NvmlProbe implements GpuProbe {
     }
 
     @Override
+    public Optional<DriverLimits> driverLimits() {
+        return Optional.of(new NvmlLimits(calls, id -> closed.get() ? Optional.empty() : found.find(id)));
+    }
+
+    @Override
     public DeviceReading read(DeviceId id) {
         if (closed.get()) {
             return nothing("the probe is closed");

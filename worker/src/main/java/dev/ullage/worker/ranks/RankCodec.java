@@ -15,6 +15,7 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankEnforcement.Overhead;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
@@ -192,12 +193,14 @@ final class RankCodec {
         return line(json);
     }
 
-    byte[] limits(Order order) {
+    byte[] limits(Order order, Optional<Overhead> overhead) {
         ObjectNode json = message("limits").put("sequence", order.sequence());
         ObjectNode limits = json.putObject("limitBytes");
         for (Phase phase : Phase.values()) {
             limits.put(phase.name(), order.limits().in(phase).value());
         }
+        overhead.ifPresent(beside ->
+                json.put("overheadBytes", beside.bytes().value()).put("overheadProvisional", beside.provisional()));
         return line(json);
     }
 

@@ -1,7 +1,9 @@
 package dev.ullage.worker.ranks;
 
 import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.config.WatchSettings;
 import dev.ullage.worker.turns.TurnDesk;
@@ -45,15 +47,23 @@ public final class RankPort {
         this.codec = new RankCodec(watch.snapshotSteps());
     }
 
-    /** The sessions, for the hub's thread; {@code events} brings what sessions say back to it. */
+    /**
+     * The sessions, for the hub's thread; {@code events} brings what sessions say back to it.
+     *
+     * @param defaultOverhead what a process on a real device uses beside its allocator, until that is measured
+     */
     public RankSessions sessions(
-            RankSessions.Spawner spawner, RankSessions.UseListener useListener, Consumer<RankSessions.Event> events) {
+            RankSessions.Spawner spawner,
+            RankSessions.UseListener useListener,
+            MemoryBytes defaultOverhead,
+            Consumer<RankSessions.Event> events) {
         RankSessions.SessionFactory factory = (admitted, keeper) -> RankSession.create(new RankSession.Setup(
                 admitted.instance(),
                 admitted.connected().hello().facts(),
                 keeper,
                 new TurnSeat(turns, admitted.instance(), admitted.device().id()),
                 self -> newHandle(admitted, self),
+                Optional.of(defaultOverhead).filter(bytes -> admitted.device().kind() != DeviceKind.SIMULATED),
                 new RankSessions.SessionListener(admitted.device().id(), events),
                 codec,
                 new WatchedRank(watch),

@@ -5,6 +5,9 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankEnforcement;
+import dev.ullage.common.model.RankEnforcement.Overhead;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
@@ -14,11 +17,13 @@ import dev.ullage.common.protocol.JobReport.Applied;
 import dev.ullage.common.protocol.OomReport;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
+import dev.ullage.worker.enforcement.OverheadEstimate;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.watch.WatchedRank;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -62,11 +67,17 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
      */
     record Direct(JobDirective directive, boolean resumed) implements Command {}
 
+    /** The driver was asked what the rank's processes use on their device. */
+    record Measured(MemoryBytes used, Instant at) implements Command {}
+
+    /** What a mechanism outside the rank holds it to; empty: none does. */
+    record Held(Optional<MemoryBytes> outside) implements Command {}
+
     /** The keeper orders new limits. */
     private record Ordered(Order order) implements Command {}
 
     /** The memory of its device was read: it may be time to give a cache back. */
-    record Measured(MemoryUse device) implements Command {}
+    record DeviceRead(MemoryUse device) implements Command {}
 
     /** What the rank takes turns at has changed; empty: nothing. */
     private record Offered(Optional<RankTurn> turn) implements Command {}
@@ -79,6 +90,8 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
      * What a session needs.
      *
      * @param handle makes the session's handle from its own reference
+     * @param defaultOverhead what the process is taken to use beside its allocator until that is measured; empty where
+     *     nothing is to be taken off its limits, as on a simulated device
      * @param listener receives what the rank says
      * @param watched what is kept of its memory; the session's own
      */
@@ -88,6 +101,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
             ActorRef<LimitKeeper.Command> keeper,
             TurnSeat seat,
             Function<ActorRef<Command>, SessionHandle> handle,
+            Optional<MemoryBytes> defaultOverhead,
             Listener listener,
             RankCodec codec,
             WatchedRank watched,
@@ -113,6 +127,12 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     private RankUse use = RankUse.UNKNOWN;
     private EnforcedBy enforcedBy = EnforcedBy.ADVISORY;
     private Optional<NeedsRestart> needsRestart = Optional.empty();
+    private Optional<MemoryBytes> processUsed = Optional.empty();
+    private OverheadEstimate overhead = OverheadEstimate.UNKNOWN;
+    private Optional<Overhead> told = Optional.empty();
+    private @Nullable Order newest;
+    private Optional<MemoryBytes> outside = Optional.empty();
+    private boolean waitsForRoom;
     private Instant lastHeard;
     private boolean changed = true;
     private SessionHandle.Entered lastEntered;
@@ -145,9 +165,11 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 .onMessage(Ordered.class, this::onOrdered)
                 .onMessage(Direct.class, this::onDirect)
                 .onMessage(Offered.class, this::onOffered)
+                .onMessage(Measured.class, this::onMeasured)
+                .onMessage(Held.class, this::onHeld)
                 .onMessage(Connected.class, this::onConnected)
                 .onMessage(Disconnected.class, this::onDisconnected)
-                .onMessage(Measured.class, this::onMeasured)
+                .onMessage(DeviceRead.class, this::onDeviceRead)
                 .onMessageEquals(Report.INSTANCE, this::onReport)
                 .onSignal(PostStop.class, signal -> onStopped())
                 .build();
@@ -189,7 +211,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         if (command.message() instanceof RankMessage.PhaseEntered entered) {
             handle.enter(entered, setup.clock().instant());
         } else if (command.message() instanceof RankMessage.Usage usage) {
-            use = usage.use();
+            onUsage(usage.use());
         } else if (command.message() instanceof RankMessage.Confirm confirm) {
             enforcedBy = confirm.enforcedBy();
             needsRestart = confirm.needsRestart();
@@ -227,7 +249,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 release.after());
     }
 
-    private Behavior<Command> onMeasured(Measured command) {
+    private Behavior<Command> onDeviceRead(DeviceRead command) {
         if (channel != null && setup.watched().isToBeAskedForItsCache(command.device())) {
             channel.send(setup.codec().releaseCache());
             LOG.info(
@@ -251,6 +273,29 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         }
     }
 
+    private void onUsage(RankUse reported) {
+        use = reported;
+        boolean isInitialised = handle.entered().activity().phase() != Phase.INIT;
+        overhead = overhead.reported(
+                reported.reserved(), isInitialised, setup.clock().instant());
+        if (!overheadInForce().equals(told)) {
+            order();
+        }
+    }
+
+    private Behavior<Command> onMeasured(Measured command) {
+        processUsed = Optional.of(command.used());
+        if (setup.defaultOverhead().isPresent()) {
+            overhead = overhead.read(command.used(), command.at());
+        }
+        changed = true;
+        return this;
+    }
+
+    private Optional<Overhead> overheadInForce() {
+        return overhead.inForce(setup.defaultOverhead());
+    }
+
     private Behavior<Command> heard() {
         lastHeard = setup.clock().instant();
         changed = true;
@@ -258,9 +303,14 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     }
 
     private Behavior<Command> onOrdered(Ordered command) {
-        handle.publish(command.order());
-        if (channel != null) {
-            channel.send(setup.codec().limits(command.order()));
+        boolean isRepeated =
+                newest != null && newest.sequence() == command.order().sequence();
+        newest = command.order();
+        // More than what holds the rank from outside would be refused to it, until that is raised; the keeper says an
+        // order again, so a mechanism that never answers holds up nobody for longer.
+        waitsForRoom = !isRepeated && !hasRoom(command.order());
+        if (!waitsForRoom) {
+            order();
         }
         return this;
     }
@@ -270,6 +320,31 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
             channel.send(setup.codec().turns(command.turn(), setup.seat().desk().deadline()));
         }
         return this;
+    }
+
+    private Behavior<Command> onHeld(Held command) {
+        outside = command.outside();
+        if (waitsForRoom && newest != null && hasRoom(newest)) {
+            waitsForRoom = false;
+            order();
+        }
+        return this;
+    }
+
+    private boolean hasRoom(Order order) {
+        return outside.isEmpty() || !order.limits().max().isMoreThan(outside.get());
+    }
+
+    /** The newest order, with the overhead that leaves its allocator so much less; again when only that changed. */
+    private void order() {
+        told = overheadInForce();
+        if (newest == null || waitsForRoom) {
+            return;
+        }
+        handle.publish(newest);
+        if (channel != null) {
+            channel.send(setup.codec().limits(newest, told));
+        }
     }
 
     private Behavior<Command> onReport() {
@@ -296,7 +371,8 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 channel != null,
                 Math.max(0, age),
                 needsRestart,
-                setup.watched().watch());
+                setup.watched().watch(),
+                Optional.of(new RankEnforcement(processUsed, overheadInForce(), Optional.empty(), false, List.of())));
     }
 
     private Behavior<Command> onStopped() {

@@ -19,6 +19,7 @@ import dev.ullage.worker.ranks.BadMessageException.Code;
 import dev.ullage.worker.sampling.Attribution;
 import java.io.IOException;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -343,11 +344,28 @@ public final class RankSessions {
     }
 
     /** A device was read; its ranks may have to give their caches back. */
-    public void measured(DeviceId device, MemoryUse memory) {
+    public void read(DeviceId device, MemoryUse memory) {
         known.values().stream()
                 .filter(rank -> rank.device().equals(device))
                 .flatMap(rank -> rank.session().stream())
-                .forEach(session -> session.tell(new RankSession.Measured(memory)));
+                .forEach(session -> session.tell(new RankSession.DeviceRead(memory)));
+    }
+
+    /** The device was read: what each rank's processes use on it, by the rank's own process. */
+    public void measured(DeviceId device, Map<Long, MemoryBytes> used, Instant at) {
+        known.forEach((instance, rank) -> {
+            MemoryBytes amount = used.get(instance.pid());
+            if (amount != null && rank.device().equals(device)) {
+                rank.session().ifPresent(session -> session.tell(new RankSession.Measured(amount, at)));
+            }
+        });
+    }
+
+    /** A mechanism outside the rank holds it to this limit; empty: none does. */
+    public void held(RankInstance instance, Optional<MemoryBytes> outside) {
+        Optional.ofNullable(known.get(instance))
+                .flatMap(Known::session)
+                .ifPresent(session -> session.tell(new RankSession.Held(outside)));
     }
 
     /** What the ranks on a device last said of themselves. */

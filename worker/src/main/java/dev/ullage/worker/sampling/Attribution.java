@@ -3,6 +3,7 @@ package dev.ullage.worker.sampling;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankId;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,10 +17,10 @@ import java.util.TreeSet;
  * Whose the processes on a device are. A process that a rank started is the rank's. One of a rank that is on another
  * device is a stray: this device's ledger promised it nothing, so here it counts like a stranger's. Pure.
  *
- * @param ours the processes of ranks on this device, and their children
+ * @param owners the processes of ranks on this device and their children, each with the process of its rank
  * @param problems one sentence for each stray, and one for processes that cannot be seen
  */
-public record Attribution(Set<Long> ours, List<String> problems) {
+public record Attribution(Map<Long, Long> owners, List<String> problems) {
 
     /** A rank and the device it is on. */
     public record Placed(RankId rank, DeviceId device) {}
@@ -29,14 +30,15 @@ public record Attribution(Set<Long> ours, List<String> problems) {
             DeviceId device, DeviceReading reading, List<Ancestry> ancestries, Map<Long, Placed> ranks) {
         Map<Long, Ancestry> byPid = new TreeMap<>();
         ancestries.forEach(ancestry -> byPid.put(ancestry.pid(), ancestry));
-        Set<Long> ours = new TreeSet<>();
+        Map<Long, Long> owners = new TreeMap<>();
         List<Long> unseen = new ArrayList<>();
         List<String> problems = new ArrayList<>();
         for (ProcessUse process : reading.processes().orElse(List.of())) {
             Ancestry ancestry = byPid.getOrDefault(process.pid(), new Ancestry(process.pid(), true, List.of()));
-            Optional<Placed> owner = owner(ancestry, ranks);
-            if (owner.isPresent() && owner.get().device().equals(device)) {
-                ours.add(process.pid());
+            Optional<Long> rank = owner(ancestry, ranks);
+            Optional<Placed> owner = rank.map(ranks::get);
+            if (rank.isPresent() && owner.isPresent() && owner.get().device().equals(device)) {
+                owners.put(process.pid(), rank.get());
             } else if (owner.isPresent()) {
                 problems.add(stray(process, owner.get()));
             } else if (!ancestry.isVisible()) {
@@ -49,15 +51,39 @@ public record Attribution(Set<Long> ours, List<String> problems) {
                                     .formatted(unseen)
                             + " just now, or the worker does not share the host's pid namespace");
         }
-        return new Attribution(ours, problems);
+        return new Attribution(owners, problems);
     }
 
-    /** The nearest rank among the process and its ancestors. */
-    private static Optional<Placed> owner(Ancestry process, Map<Long, Placed> ranks) {
+    /** The processes that are ranks' or were started by ranks. */
+    public Set<Long> ours() {
+        return owners.keySet();
+    }
+
+    /**
+     * What each rank's processes use together, by the rank's own process; a rank with a process of unknown use is left
+     * out, and so is one that the driver does not list.
+     */
+    public Map<Long, MemoryBytes> useByRank(DeviceReading reading) {
+        Map<Long, MemoryBytes> used = new TreeMap<>();
+        Set<Long> unknown = new TreeSet<>();
+        for (ProcessUse process : reading.processes().orElse(List.of())) {
+            Long rank = owners.get(process.pid());
+            if (rank != null) {
+                process.used()
+                        .ifPresentOrElse(
+                                amount -> used.merge(rank, amount, MemoryBytes::plus), () -> unknown.add(rank));
+            }
+        }
+        used.keySet().removeAll(unknown);
+        return used;
+    }
+
+    /** The process of the nearest rank among the process and its ancestors. */
+    private static Optional<Long> owner(Ancestry process, Map<Long, Placed> ranks) {
         List<Long> line = new ArrayList<>(process.ancestors().size() + 1);
         line.add(process.pid());
         line.addAll(process.ancestors());
-        return line.stream().filter(ranks::containsKey).map(ranks::get).findFirst();
+        return line.stream().filter(ranks::containsKey).findFirst();
     }
 
     private static String stray(ProcessUse process, Placed owner) {

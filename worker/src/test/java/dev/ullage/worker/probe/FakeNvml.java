@@ -17,7 +17,7 @@ import java.util.TreeMap;
  * A {@code libnvidia-ml.so.1} that is compiled from {@code src/test/c/fake_nvml.c} and answers from a script; the
  * script's keys are explained there. Compiled anew for each test, so that no library is loaded twice.
  */
-final class FakeNvml {
+public final class FakeNvml {
     static final Path SOURCE = Path.of("src/test/c/fake_nvml.c");
 
     /** Not the real name: JNA remembers libraries by it, and a test of the real one would get this. */
@@ -31,7 +31,7 @@ final class FakeNvml {
     }
 
     /** Skips the test, with the reason, on a machine without a C compiler. */
-    static FakeNvml compile(Path folder, String... flags) {
+    public static FakeNvml compile(Path folder, String... flags) {
         assumeTrue(hasCompiler(), "skipped: there is no gcc to compile the fake NVML library with");
         Path library = folder.resolve(FILE).toAbsolutePath();
         List<String> command = new ArrayList<>(List.of("gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared"));
@@ -69,7 +69,7 @@ final class FakeNvml {
         }
     }
 
-    FakeNvml with(String key, Object value) {
+    public FakeNvml with(String key, Object value) {
         script.put(key, value.toString());
         return write();
     }
@@ -104,14 +104,14 @@ final class FakeNvml {
     }
 
     /** So many healthy devices. */
-    FakeNvml withDevices(int count) {
+    public FakeNvml withDevices(int count) {
         for (int index = 0; index < count; index++) {
             withDevice(index);
         }
         return with("count", count).with("driver", "550.54.15");
     }
 
-    static String uuid(int index) {
+    public static String uuid(int index) {
         return "GPU-%d0000000-1111-4000-8000-000000000000".formatted(index);
     }
 
@@ -123,8 +123,13 @@ final class FakeNvml {
         return folder;
     }
 
-    String path() {
+    public String path() {
         return library.toString();
+    }
+
+    /** What was called, in order; limits with their amounts and cgroup. */
+    public List<String> log() throws IOException {
+        return Files.readAllLines(Path.of(library + ".calls"));
     }
 
     /** How often the C function was called. */

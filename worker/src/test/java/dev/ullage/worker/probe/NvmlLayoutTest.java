@@ -13,6 +13,8 @@ class NvmlLayoutTest {
         assertThat(new NvmlLibrary.PciInfo().size()).isEqualTo(68);
         assertThat(new NvmlLibrary.Attributes().size()).isEqualTo(40);
         assertThat(new NvmlLibrary.EventData().size()).isEqualTo(32);
+        assertThat(new NvmlLibrary.SetMemoryLimits().size()).isEqualTo(24);
+        assertThat(new NvmlLibrary.GetMemoryLimits().size()).isEqualTo(32);
     }
 
     @Test

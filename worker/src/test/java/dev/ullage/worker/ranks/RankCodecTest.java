@@ -346,7 +346,8 @@ class RankCodecTest {
 
     @Test
     void everyOtherAnswerIsWritten() {
-        assertThat(text(codec.limits(new Order(rank(0), 42, limits(MemoryBytes.of(5), MemoryBytes.of(7))))))
+        assertThat(text(codec.limits(
+                        new Order(rank(0), 42, limits(MemoryBytes.of(5), MemoryBytes.of(7))), Optional.empty())))
                 .isEqualTo("{\"type\":\"limits\",\"sequence\":42,\"limitBytes\":{\"INIT\":5,\"FORWARD\":5,"
                         + "\"BACKWARD\":5,\"OPTIMIZER\":7,\"EVALUATION\":5,\"CHECKPOINT\":5,\"IDLE\":5}}\n");
         assertThat(text(codec.error(new BadMessageException(Code.NOT_YOURS, "a \"b\"\n"))))

@@ -5,6 +5,7 @@ import static dev.ullage.common.testing.DeviceBuilder.aDevice;
 import com.typesafe.config.ConfigFactory;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
@@ -37,7 +38,8 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 /** The ranks' side of a worker with two devices, the test in the place of their keepers. */
 final class RankHarness implements AutoCloseable {
     static final DeviceInfo FIRST = aDevice().info();
-    static final DeviceInfo SECOND = aDevice().withId("GPU-b").withIndex(1).info();
+    static final DeviceInfo SECOND =
+            new DeviceInfo(new DeviceId("GPU-b"), 1, "H100-80G", DeviceKind.DISCRETE, Optional.empty());
     static final int MAX_RANKS = 100;
 
     final FakeProcessTable processes = new FakeProcessTable();
@@ -64,7 +66,10 @@ final class RankHarness implements AutoCloseable {
         return Behaviors.setup(context -> {
             ActorRef<Consumer<RankSessions>> self = context.getSelf();
             RankSessions sessions = port.sessions(
-                    new ChildSpawner(context), new UseRecorder(), event -> self.tell(known -> known.on(event)));
+                    new ChildSpawner(context),
+                    new UseRecorder(),
+                    MemoryBytes.ofMebibytes(512),
+                    event -> self.tell(known -> known.on(event)));
             sessions.start(Map.of(FIRST.id(), keeper.getRef(), SECOND.id(), otherKeeper.getRef()));
             return Behaviors.receiveMessage(task -> {
                 task.accept(sessions);

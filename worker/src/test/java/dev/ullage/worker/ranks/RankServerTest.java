@@ -28,6 +28,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.AfterEach;
@@ -151,6 +152,70 @@ class RankServerTest {
     }
 
     @Test
+    void theOverheadIsTheDefaultUntilItIsMeasuredAndAChangeRepeatsTheOrder() throws IOException {
+        RankClient client = connect();
+        client.say(RankClient.hello(3, 103, ",\"device\":\"GPU-b\""));
+        client.hear();
+        worker.otherKeeper
+                .expectMessageClass(LimitKeeper.Joined.class)
+                .listener()
+                .tell(order(rank(3), 1));
+        JsonNode first = client.hear();
+        assertThat(first.path("overheadBytes").longValue()).isEqualTo(512L << 20);
+        assertThat(first.path("overheadProvisional").booleanValue()).isTrue();
+
+        client.say("{\"type\":\"phase\",\"phase\":\"FORWARD\"}\n{\"type\":\"usage\",\"reservedBytes\":1073741824}");
+        sample(rank(3), seen -> seen.use().reserved().isPresent());
+        worker.clock.advance(Duration.ofSeconds(1));
+        Map<Long, MemoryBytes> used = Map.of(rank(3).pid(), MemoryBytes.ofMebibytes(1024 + 700));
+        worker.ask(sessions -> {
+            sessions.measured(RankHarness.SECOND.id(), used, worker.clock.instant());
+            return true;
+        });
+        sample(rank(3), seen -> seen.enforcement().orElseThrow().processUsed().isPresent());
+        worker.clock.advance(Duration.ofSeconds(1));
+        client.say("{\"type\":\"usage\",\"reservedBytes\":1073741824}");
+
+        JsonNode again = client.hear();
+        assertThat(again.path("sequence").longValue()).isEqualTo(1);
+        assertThat(again.path("overheadBytes").longValue()).isEqualTo(704L << 20);
+        assertThat(again.path("overheadProvisional").booleanValue()).isFalse();
+        assertThat(again.path("limitBytes")).isEqualTo(first.path("limitBytes"));
+    }
+
+    @Test
+    void moreThanHoldsARankFromOutsideIsToldOnceThatWasRaisedOrTheOrderIsSaidAgain() throws IOException {
+        RankClient client = helloOf(3);
+        client.hear();
+        LimitKeeper.Joined joined = joined();
+        hold(Optional.of(MemoryBytes.of(7)));
+        joined.listener().tell(order(rank(3), 1));
+        assertThat(client.hear().path("sequence").longValue()).isEqualTo(1);
+
+        Order more = new Order(rank(3), 2, limits(SOME, MemoryBytes.of(9)));
+        joined.listener().tell(more);
+        hold(Optional.of(MemoryBytes.of(8)));
+        assertThat(client.hearsNothing()).isTrue();
+        hold(Optional.of(MemoryBytes.of(9)));
+        assertThat(client.hear().path("sequence").longValue()).isEqualTo(2);
+
+        Order evenMore = new Order(rank(3), 3, limits(SOME, MemoryBytes.of(10)));
+        joined.listener().tell(evenMore);
+        joined.listener().tell(evenMore);
+        assertThat(client.hear().path("sequence").longValue()).isEqualTo(3);
+    }
+
+    /** Returns once the session has it. */
+    private void hold(Optional<MemoryBytes> outside) {
+        worker.ask(sessions -> {
+            sessions.held(rank(3), outside);
+            sessions.measured(RankHarness.FIRST.id(), Map.of(103L, outside.orElseThrow()), worker.clock.instant());
+            return true;
+        });
+        sample(rank(3), seen -> seen.enforcement().orElseThrow().processUsed().equals(outside));
+    }
+
+    @Test
     void whatARankSaysInOnePieceOrByteByByteIsTheSame() throws IOException {
         RankClient client = connect();
         for (byte each : (RankClient.hello(3, 103, "") + "\n").getBytes(UTF_8)) {
@@ -189,7 +254,7 @@ class RankServerTest {
         MemoryBytes total = MemoryBytes.ofGibibytes(100);
         MemoryUse full = new MemoryUse(total, Optional.empty(), total, MemoryBytes.ZERO);
         worker.ask(sessions -> {
-            sessions.measured(RankHarness.FIRST.id(), full);
+            sessions.read(RankHarness.FIRST.id(), full);
             return sessions;
         });
         assertThat(client.hear().toString()).isEqualTo("{\"type\":\"release-cache\"}");

@@ -45,7 +45,22 @@ class AttributionTest {
     @Test
     void whatARankStartedIsTheRanks() {
         assertThat(attribute(600, 610, 611, 800))
-                .isEqualTo(new Attribution(java.util.Set.of(600L, 610L, 611L), List.of()));
+                .isEqualTo(new Attribution(Map.of(600L, 600L, 610L, 600L, 611L, 600L), List.of()));
+    }
+
+    @Test
+    void whatARanksProcessesUseIsSummedAndUnknownWhenOneIs() {
+        Attribution whose = new Attribution(Map.of(600L, 600L, 610L, 600L, 620L, 620L), List.of());
+        DeviceReading reading = new DeviceReading(
+                Optional.empty(),
+                Optional.of(List.of(
+                        new ProcessUse(600, Optional.of(mib(5))),
+                        new ProcessUse(610, Optional.of(mib(7))),
+                        new ProcessUse(620, Optional.empty()),
+                        new ProcessUse(999, Optional.of(mib(9))))),
+                List.of());
+
+        assertThat(whose.useByRank(reading)).containsExactly(Map.entry(600L, mib(12)));
     }
 
     @Test
