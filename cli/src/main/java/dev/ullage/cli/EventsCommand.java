@@ -46,7 +46,7 @@ final class EventsCommand implements Callable<Integer> {
     private @Nullable EventId since;
 
     @Mixin
-    private ServerOption server = new ServerOption();
+    private ReadServerOption server = new ReadServerOption();
 
     private Optional<String> last = Optional.empty();
 
@@ -55,7 +55,7 @@ final class EventsCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws ApiException, InterruptedException {
+    public Integer call() throws ApiException, CommandFailure, InterruptedException {
         last = Optional.ofNullable(since).map(EventId::toString);
         ApiClient client = server.client();
         if (follow) {

@@ -21,7 +21,7 @@ final class ExplainCommand implements Callable<Integer> {
     private String job = "";
 
     @Mixin
-    private ServerOption server = new ServerOption();
+    private ReadServerOption server = new ReadServerOption();
 
     ExplainCommand(CliEnvironment environment) {
         this.environment = environment;
@@ -31,8 +31,7 @@ final class ExplainCommand implements Callable<Integer> {
     public Integer call() throws ApiException, CommandFailure {
         JsonNode status = server.client().status();
         String text = JobExplanation.render(status, job, environment.terminal())
-                .orElseThrow(() -> new CommandFailure(
-                        ExitCode.FAILED, "no rank of job " + job + "; known: " + JobExplanation.knownJobs(status)));
+                .orElseThrow(() -> new CommandFailure(ExitCode.FAILED, JobExplanation.unknown(status, job)));
         environment.out().print(text);
         environment.out().flush();
         return ExitCode.OK.code();

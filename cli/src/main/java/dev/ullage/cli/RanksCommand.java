@@ -2,6 +2,7 @@ package dev.ullage.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.ullage.cli.client.ApiException;
+import dev.ullage.cli.show.JobExplanation;
 import dev.ullage.cli.show.RanksTable;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -31,15 +32,19 @@ final class RanksCommand implements Callable<Integer> {
     private boolean json;
 
     @Mixin
-    private ServerOption server = new ServerOption();
+    private ReadServerOption server = new ReadServerOption();
 
     RanksCommand(CliEnvironment environment) {
         this.environment = environment;
     }
 
     @Override
-    public Integer call() throws ApiException {
-        JsonNode ranks = RanksTable.ranks(server.client().status(), Optional.ofNullable(job));
+    public Integer call() throws ApiException, CommandFailure {
+        JsonNode status = server.client().status();
+        JsonNode ranks = RanksTable.ranks(status, Optional.ofNullable(job));
+        if (job != null && ranks.path("ranks").isEmpty()) {
+            environment.err().println("ullage: " + JobExplanation.unknown(status, job));
+        }
         environment.out().print(json ? ranks + "\n" : RanksTable.render(ranks, environment.terminal()));
         environment.out().flush();
         return ExitCode.OK.code();

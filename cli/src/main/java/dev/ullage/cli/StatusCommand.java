@@ -49,14 +49,14 @@ final class StatusCommand implements Callable<Integer> {
     private Duration interval = Duration.ofSeconds(1);
 
     @Mixin
-    private ServerOption server = new ServerOption();
+    private ReadServerOption server = new ReadServerOption();
 
     StatusCommand(CliEnvironment environment) {
         this.environment = environment;
     }
 
     @Override
-    public Integer call() throws ApiException, InterruptedException {
+    public Integer call() throws ApiException, CommandFailure, InterruptedException {
         ApiClient client = server.client();
         if (!watch) {
             show(text(client.status()));

@@ -1,5 +1,6 @@
 package dev.ullage.cli;
 
+import dev.ullage.cli.certs.CertsCommand;
 import dev.ullage.cli.client.ApiException;
 import dev.ullage.cli.demo.DemoCommand;
 import dev.ullage.cli.devices.DevicesCommand;
@@ -10,6 +11,7 @@ import dev.ullage.cli.node.UpCommand;
 import dev.ullage.cli.node.WorkerCommand;
 import dev.ullage.cli.run.RunCommand;
 import dev.ullage.cli.simulate.SimulateCommand;
+import dev.ullage.cli.top.TopCommand;
 import dev.ullage.config.SettingsException;
 import java.io.PrintWriter;
 import org.jspecify.annotations.Nullable;
@@ -68,6 +70,8 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new WorkerCommand(environment))
                 .addSubcommand(new CommandLine(new RunCommand(environment)).setStopAtPositional(true))
                 .addSubcommand(new StatusCommand(environment))
+                .addSubcommand(new TopCommand(environment))
+                .addSubcommand(new JobsCommand(environment))
                 .addSubcommand(new RanksCommand(environment))
                 .addSubcommand(new ExplainCommand(environment))
                 .addSubcommand(new EventsCommand(environment))
@@ -79,6 +83,8 @@ public final class UllageMain implements Runnable {
                         .addSubcommand(new SetShareCommand(environment)))
                 .addSubcommand(new DevicesCommand(environment))
                 .addSubcommand(new DoctorCommand(environment))
+                .addSubcommand(new CertsCommand(environment))
+                .addSubcommand(new CompletionCommand(environment))
                 .addSubcommand(new TokenCommand(environment));
         commandLine.getCommandSpec().usageMessage().exitCodeList(ExitCode.list());
         return commandLine

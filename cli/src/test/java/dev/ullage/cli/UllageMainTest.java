@@ -80,6 +80,57 @@ class UllageMainTest {
     }
 
     @Test
+    void theJobsAreATableUnlessJsonIsAskedFor() {
+        server.answerWith(
+                200,
+                "{'schema':1,'time':'t','total':1,'items':[{'job':'bert','processCount':2,'rankCount':2,'nodes':['a'],"
+                                .replace('\'', '"')
+                        + "'devices':['GPU-1','GPU-2'],'targetBytes':null,'ceilingBytes':2147483648,'usedBytes':1073741824}]}"
+                                .replace('\'', '"'));
+
+        assertThat(run("jobs").out())
+                .isEqualTo(
+                        """
+                        JOB   RANKS  PROCESSES  NODES  DEVICES     USED  TARGET  CEILING
+                        bert      2          2      1        2  1.0 GiB       -  2.0 GiB
+                        """);
+        assertThat(run("jobs", "--json").out()).startsWith("{\"schema\":1,\"time\":\"t\",\"jobs\":[{\"job\":\"bert\",");
+    }
+
+    @Test
+    void ranksOfAJobThatIsNotThereAreNoneAndTheNearestIsNamed() {
+        server.answerWith(
+                200,
+                "{'schema':1,'nodes':[{'node':'a','devices':[{'uuid':'GPU-1','ranks':[{'job':'bert','rank':0}]}]}]}"
+                        .replace('\'', '"'));
+
+        assertThat(run("ranks", "--job", "Bert"))
+                .isEqualTo(new Outcome(
+                        0, "no ranks\n", "ullage: no rank of job Bert (did you mean bert?); known: bert\n"));
+    }
+
+    // Goal: a script that works. Method: bash itself, as it asks for a completion.
+    @Test
+    void bashCompletesCommandsWithTheScript(@TempDir Path folder) throws Exception {
+        Path script = Files.writeString(
+                folder.resolve("completion"),
+                execute(List.of("completion", "bash")).out());
+        Process bash = new ProcessBuilder(
+                        "bash",
+                        "-c",
+                        "source \"$0\" && COMP_WORDS=(ullage sta) COMP_CWORD=1 && _complete_ullage && printf '%s\n'"
+                                + " \"${COMPREPLY[@]}\"",
+                        script.toString())
+                .redirectErrorStream(true)
+                .start();
+        String answer = new String(bash.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+
+        assertThat(bash.waitFor()).as(answer).isZero();
+        assertThat(answer.lines()).contains("status");
+        assertThat(execute(List.of("completion", "tcsh")).err()).contains("'tcsh' must be bash or zsh");
+    }
+
+    @Test
     void aWatchDrawsOverItselfUntilNobodyReads() {
         server.answerWith(200, "{\"schema\":1,\"nodes\":[]}");
         ClosingWriter out = new ClosingWriter(2);
@@ -247,7 +298,7 @@ class UllageMainTest {
                 "set reserve 150%",
                 "set reserve NaN",
                 "status --interval 5",
-                "status --server https://x",
+                "status --server ftp://x",
                 "status --server http://x/path",
                 "status --nonsense"
             })

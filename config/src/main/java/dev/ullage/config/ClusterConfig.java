@@ -22,6 +22,8 @@ public final class ClusterConfig {
     /** Dispatcher for calls that wait; in both kinds of ActorSystem. */
     public static final String BLOCKING_DISPATCHER = "ullage.blocking-dispatcher";
 
+    private static final String TLS_ENGINE = "pekko.remote.artery.ssl.rotating-keys-engine.";
+
     private ClusterConfig() {}
 
     /** For the ActorSystem that is a member of the cluster. Pekko adds its own defaults. */
@@ -40,6 +42,16 @@ public final class ClusterConfig {
         values.put("pekko.cluster.split-brain-resolver.stable-after", failover.stableAfter());
         values.put("pekko.cluster.failure-detector.heartbeat-interval", failover.heartbeatInterval());
         values.put("pekko.cluster.failure-detector.acceptable-heartbeat-pause", failover.acceptableHeartbeatPause());
+        cluster.tls().ifPresent(tls -> {
+            // Reads PEM files, again every five minutes: certificates can be replaced while nodes run. Both sides show
+            // one; host names are not compared, but the two certificates must have a subject name in common.
+            values.put(
+                    "pekko.remote.artery.ssl.ssl-engine-provider",
+                    "org.apache.pekko.remote.artery.tcp.ssl.RotatingKeysSSLEngineProvider");
+            values.put(TLS_ENGINE + "cert-file", tls.certificate().toString());
+            values.put(TLS_ENGINE + "key-file", tls.key().toString());
+            values.put(TLS_ENGINE + "ca-cert-file", tls.ca().toString());
+        });
         return ConfigFactory.parseMap(values, "settings of Ullage")
                 .withFallback(resource("cluster-system.conf"))
                 .withFallback(resource("base-system.conf"));

@@ -1,6 +1,7 @@
 package dev.ullage.config;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * How a node takes part in the cluster.
@@ -11,6 +12,7 @@ import java.util.List;
  * @param seedNodes where to join; empty: this node starts a cluster
  * @param majorityOf who is counted when the network splits; the same on all nodes
  * @param failover the same on all nodes
+ * @param tls there exactly when {@code transport} is {@link Transport#TLS_TCP}
  */
 public record ClusterSettings(
         Transport transport,
@@ -18,9 +20,13 @@ public record ClusterSettings(
         int port,
         List<NodeAddress> seedNodes,
         MajorityOf majorityOf,
-        FailoverSettings failover) {
+        FailoverSettings failover,
+        Optional<ClusterTls> tls) {
 
     public ClusterSettings {
         seedNodes = List.copyOf(seedNodes);
+        if (tls.isPresent() != (transport == Transport.TLS_TCP)) {
+            throw new IllegalArgumentException("certificates are there with tls-tcp, and only then: " + transport);
+        }
     }
 }

@@ -8,12 +8,13 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /** This machine's name. The kernel is asked first: it needs no name service. */
-final class HostName {
+public final class HostName {
     private static final Path KERNEL = Path.of("/proc/sys/kernel/hostname");
 
     private HostName() {}
 
-    static String of(Map<String, String> environment) {
+    /** The name; {@code localhost} when nothing knows it. */
+    public static String of(Map<String, String> environment) {
         try {
             String name = Files.readString(KERNEL).strip();
             if (!name.isEmpty()) {

@@ -8,17 +8,23 @@ import java.util.regex.Pattern;
 /**
  * Where the coordinator answers operators.
  *
- * @param host a loopback address: there is no TLS yet
+ * @param host a loopback address, or any other where {@code access} has both TLS and a credential
  * @param port 0: any free port
  * @param dcgmAliases whether the metrics are there under the names of NVIDIA's exporter too
  * @param stream for those who watch
+ * @param access who may read
  */
-public record HttpSettings(String host, int port, boolean dcgmAliases, StreamSettings stream) {
+public record HttpSettings(String host, int port, boolean dcgmAliases, StreamSettings stream, HttpAccess access) {
     private static final Pattern IP_LITERAL = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
 
-    /** With the stream as shipped. */
+    /** With the stream as shipped, for whoever reaches it. */
     public HttpSettings(String host, int port, boolean dcgmAliases) {
         this(host, port, dcgmAliases, StreamSettings.defaults());
+    }
+
+    /** For whoever reaches it. */
+    public HttpSettings(String host, int port, boolean dcgmAliases, StreamSettings stream) {
+        this(host, port, dcgmAliases, stream, HttpAccess.OPEN);
     }
 
     /**

@@ -5,6 +5,7 @@ import com.typesafe.config.ConfigObject;
 import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
 import com.typesafe.config.ConfigValueType;
+import dev.ullage.common.model.Nearest;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -79,32 +80,14 @@ final class KnownKeys {
         String lastName = key.substring(key.lastIndexOf('.') + 1);
         Optional<String> sameName = all.stream()
                 .filter(known -> known.endsWith("." + lastName))
-                .min(Comparator.comparingInt(known -> distance(known, key)));
+                .min(Comparator.comparingInt(known -> Nearest.distance(known, key)));
         return sameName.or(() -> all.stream()
-                .min(Comparator.comparingInt(known -> distance(known, key)))
-                .filter(known -> distance(known, key) <= MAX_TYPING_MISTAKES));
+                .min(Comparator.comparingInt(known -> Nearest.distance(known, key)))
+                .filter(known -> Nearest.distance(known, key) <= MAX_TYPING_MISTAKES));
     }
 
     private static SettingsProblem problem(String key, ConfigValue value, String rule) {
         String shown = value.valueType() == ConfigValueType.OBJECT ? "" : SettingsReader.text(value);
         return new SettingsProblem(key, shown, rule, SettingsReader.origin(value.origin()));
-    }
-
-    /** Levenshtein's: letters to insert, delete or replace. */
-    private static int distance(String left, String right) {
-        int[] previous = new int[right.length() + 1];
-        for (int j = 0; j <= right.length(); j++) {
-            previous[j] = j;
-        }
-        for (int i = 1; i <= left.length(); i++) {
-            int[] current = new int[right.length() + 1];
-            current[0] = i;
-            for (int j = 1; j <= right.length(); j++) {
-                int replaced = previous[j - 1] + (left.charAt(i - 1) == right.charAt(j - 1) ? 0 : 1);
-                current[j] = Math.min(replaced, Math.min(previous[j], current[j - 1]) + 1);
-            }
-            previous = current;
-        }
-        return previous[right.length()];
     }
 }

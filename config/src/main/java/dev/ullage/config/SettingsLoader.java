@@ -174,18 +174,24 @@ public final class SettingsLoader {
                 () -> failover.acceptableHeartbeatPause().compareTo(failover.heartbeatInterval()) > 0,
                 () -> "must be longer than ullage.cluster.failover.heartbeat-interval ("
                         + Durations.show(failover.heartbeatInterval()) + ")");
+        Transport transport =
+                reader.value("ullage.cluster.transport", ValueParsers.oneOf(Transport.class, Transport::label));
+        Optional<ClusterTls> tls = new TlsReader(reader, environment).cluster(transport);
         return new ClusterSettings(
-                reader.value("ullage.cluster.transport", ValueParsers.oneOf(Transport.class, Transport::label)),
+                // With files missing there is no settings object anyway: the problem is reported.
+                transport == Transport.TLS_TCP && tls.isEmpty() ? Transport.TCP : transport,
                 reader.value("ullage.cluster.host", ValueParsers::reachableHost),
                 reader.value("ullage.cluster.port", wholeNumber(0, MAX_PORT)),
                 reader.list("ullage.cluster.seed-nodes", ValueParsers::nodeAddress),
                 reader.value("ullage.cluster.majority-of", ValueParsers.oneOf(MajorityOf.class, MajorityOf::label)),
-                failover);
+                failover,
+                tls);
     }
 
     private HttpSettings http() {
+        String host = reader.value("ullage.http.host", ValueParsers::host);
         return new HttpSettings(
-                reader.value("ullage.http.host", ValueParsers::loopbackHost),
+                host,
                 reader.value("ullage.http.port", wholeNumber(0, MAX_PORT)),
                 reader.value("ullage.http.dcgm-aliases", ValueParsers::onOrOff),
                 new StreamSettings(
@@ -193,7 +199,8 @@ public final class SettingsLoader {
                                 "ullage.http.stream.interval",
                                 Durations.parser(Duration.ofMillis(100), Duration.ofSeconds(10))),
                         reader.value("ullage.http.stream.max-readers", wholeNumber(1, MAX_STREAM_READERS)),
-                        reader.value("ullage.http.stream.buffer", wholeNumber(2, MAX_STREAM_BUFFER))));
+                        reader.value("ullage.http.stream.buffer", wholeNumber(2, MAX_STREAM_BUFFER))),
+                new TlsReader(reader, environment).http(host));
     }
 
     private WorkerSettings worker() {

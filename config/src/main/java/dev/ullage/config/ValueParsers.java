@@ -120,16 +120,6 @@ final class ValueParsers {
         return host;
     }
 
-    static String loopbackHost(String text) {
-        String host = host(text);
-        if (!HttpSettings.isLoopback(host)) {
-            throw new IllegalArgumentException("must be a loopback address such as 127.0.0.1: whoever reaches the API"
-                    + " without TLS reads and steers the cluster; TLS and credentials for other addresses come in a"
-                    + " later release");
-        }
-        return host;
-    }
-
     static NodeAddress nodeAddress(String text) {
         return NodeAddress.parse(text);
     }
@@ -159,7 +149,8 @@ final class ValueParsers {
                         () -> Optional.of(SimulatedSpec.parse(text)));
     }
 
-    private static String host(String text) {
+    /** A host name or an IP address. */
+    static String host(String text) {
         if (!HOST.matcher(text).matches()) {
             throw new IllegalArgumentException("must be a host name or an IP address, without a port");
         }

@@ -79,6 +79,24 @@ class ClusterConfigTest {
         assertThat(config.getStringList("pekko.cluster.roles")).containsExactly("coordinator", "worker");
     }
 
+    // That this makes connections that are encrypted, and to whom, is tested with real certificates (TlsIT).
+    @Test
+    void theTransportReadsTheFilesOfTheSettings() throws SettingsException {
+        Config config = pekkoConfig(
+                "ullage.cluster.transport", "tls-tcp",
+                "ullage.cluster.tls.certificate", "/tls/n.crt",
+                "ullage.cluster.tls.key", "/tls/n.key",
+                "ullage.cluster.tls.ca", "/tls/ca.crt");
+        Config engine = config.getConfig("pekko.remote.artery.ssl.rotating-keys-engine");
+
+        assertThat(config.getString("pekko.remote.artery.transport")).isEqualTo("tls-tcp");
+        assertThat(config.getString("pekko.remote.artery.ssl.ssl-engine-provider"))
+                .endsWith(".RotatingKeysSSLEngineProvider");
+        assertThat(engine.getString("cert-file")).isEqualTo("/tls/n.crt");
+        assertThat(engine.getString("key-file")).isEqualTo("/tls/n.key");
+        assertThat(engine.getString("ca-cert-file")).isEqualTo("/tls/ca.crt");
+    }
+
     @Test
     void noSystemEndsTheProcessOrReadsJavaSerialization() throws SettingsException {
         for (Config config : List.of(pekkoConfig(), ClusterConfig.localConfig())) {

@@ -134,7 +134,7 @@ class ClusterSystemTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, mode = EnumSource.Mode.EXCLUDE, names = "TLS_TCP") // Needs certificates.
     void aSystemStartsOnEachTransport(Transport transport) throws SettingsException {
         ActorTestKit other = ActorTestKit.create(ClusterConfig.SYSTEM_NAME, config(transport));
         try {

@@ -36,14 +36,20 @@ class SettingsLoaderTest {
             ullage {
               node { name = "host-b", state-dir = "/var/lib/ullage" }
               cluster {
-                transport = aeron-udp
+                transport = tls-tcp
+                tls { certificate = "/tls/n.crt", key = "/tls/n.key", ca = "/tls/ca.crt" }
                 host = 10.0.0.7
                 port = 2552
                 seed-nodes = ["10.0.0.1:25520", "[fd00::2]:25521"]
                 majority-of = coordinators
                 failover { stable-after = 2s, heartbeat-interval = 500ms, acceptable-heartbeat-pause = 3s }
               }
-              http { host = "::1", port = 8080, dcgm-aliases = on, stream { interval = 2s, max-readers = 8, buffer = 4 } }
+              http {
+                host = "10.0.0.7", port = 8080, dcgm-aliases = on
+                stream { interval = 2s, max-readers = 8, buffer = 4 }
+                tls { certificate = "/tls/h.crt", key = "/tls/h.key" }
+                read-token-file = "/tls/read.token"
+              }
               worker {
                 devices { simulate = "2x80GiB", nvml-library = "/opt/libnvml.so", lock-dir = "/run/ullage" }
                 sample-interval = 2s, tick = 100ms, resend-after = 3s, process-check = 250ms, max-ranks = 64
@@ -90,7 +96,13 @@ class SettingsLoaderTest {
         assertThat(settings.node().stateDir()).isEqualTo(Path.of("/home/operator/.local/state/ullage"));
         assertThat(settings.cluster())
                 .isEqualTo(new ClusterSettings(
-                        Transport.TCP, "127.0.0.1", 25_520, List.of(), MajorityOf.ALL, FailoverSettings.FAST));
+                        Transport.TCP,
+                        "127.0.0.1",
+                        25_520,
+                        List.of(),
+                        MajorityOf.ALL,
+                        FailoverSettings.FAST,
+                        Optional.empty()));
         assertThat(settings.http()).isEqualTo(new HttpSettings("127.0.0.1", 7788, false));
         assertThat(settings.worker())
                 .isEqualTo(new WorkerSettings(
@@ -112,14 +124,23 @@ class SettingsLoaderTest {
         assertThat(settings.node()).isEqualTo(new NodeSettings("host-b", Path.of("/var/lib/ullage")));
         assertThat(settings.cluster())
                 .isEqualTo(new ClusterSettings(
-                        Transport.AERON_UDP,
+                        Transport.TLS_TCP,
                         "10.0.0.7",
                         2552,
                         List.of(new NodeAddress("10.0.0.1", 25_520), new NodeAddress("fd00::2", 25_521)),
                         MajorityOf.COORDINATORS,
-                        new FailoverSettings(Duration.ofSeconds(2), Duration.ofMillis(500), Duration.ofSeconds(3))));
+                        new FailoverSettings(Duration.ofSeconds(2), Duration.ofMillis(500), Duration.ofSeconds(3)),
+                        Optional.of(
+                                new ClusterTls(Path.of("/tls/n.crt"), Path.of("/tls/n.key"), Path.of("/tls/ca.crt")))));
         assertThat(settings.http())
-                .isEqualTo(new HttpSettings("::1", 8080, true, new StreamSettings(Duration.ofSeconds(2), 8, 4)));
+                .isEqualTo(new HttpSettings(
+                        "10.0.0.7",
+                        8080,
+                        true,
+                        new StreamSettings(Duration.ofSeconds(2), 8, 4),
+                        new HttpAccess(
+                                Optional.of(new HttpAccess.Tls(Path.of("/tls/h.crt"), Path.of("/tls/h.key"))),
+                                Optional.of(Path.of("/tls/read.token")))));
         assertThat(settings.worker())
                 .isEqualTo(new WorkerSettings(
                         new WorkerSettings.Devices(
@@ -275,7 +296,7 @@ class SettingsLoaderTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"local.conf", "cluster-tcp.conf", "cluster-aeron.conf"})
+    @ValueSource(strings = {"local.conf", "cluster-tcp.conf", "cluster-tls.conf", "cluster-aeron.conf"})
     void everyExampleLoads(String name) throws SettingsException {
         Path example = Path.of("examples", name);
 

@@ -38,7 +38,7 @@ class SettingsProblemsTest {
             http.port             | 70000       | must be a whole number from 0 to 65535
             worker.max-ranks      | 0           | must be a whole number from 1 to 100000
             worker.enforcement.driver | on      | must be one of: auto, off
-            cluster.transport     | carrier     | must be one of: tcp, aeron-udp
+            cluster.transport     | carrier     | must be one of: tcp, tls-tcp, aeron-udp
             cluster.majority-of   | two         | must be one of: all, coordinators
             cluster.host          | `"0.0.0.0"` | must be an address at which the other nodes reach this one
             cluster.host          | `"a b"`     | must be a host name or an IP address, without a port
@@ -112,12 +112,37 @@ class SettingsProblemsTest {
     }
 
     @Test
-    void anAddressThatOthersReachIsRefusedForHttpAndTheSettingNamed() throws IOException {
-        SettingsException exception = problemsOf("ullage.http.host = \"0.0.0.0\"");
+    void anAddressThatOthersReachIsRefusedForHttpWithoutTlsAndACredential() throws IOException {
+        assertThat(problemsOf("ullage.http.host = \"0.0.0.0\""))
+                .hasMessageContaining("ullage.http.host = 0.0.0.0 must be a loopback address such as 127.0.0.1, because"
+                        + " there is not TLS (ullage.http.tls.certificate and ullage.http.tls.key) nor a credential"
+                        + " (ullage.http.read-token-file): on any other address the API answers only with both");
+        assertThat(problemsOf("ullage.http { host = host-a, tls { certificate = /a.crt, key = /a.key } }"))
+                .hasMessageContaining("ullage.http.host = host-a must be")
+                .hasMessageContaining("there is not a credential (ullage.http.read-token-file): on");
+        assertThat(problemsOf("ullage.http { host = 10.0.0.7, read-token-file = /read.token }"))
+                .hasMessageContaining("there is not TLS (ullage.http.tls.certificate and ullage.http.tls.key): on");
+    }
 
-        assertThat(exception)
-                .hasMessageContaining("ullage.http.host = 0.0.0.0 must be a loopback address such as 127.0.0.1")
-                .hasMessageContaining("TLS and credentials for other addresses come in a later release");
+    @Test
+    void aCertificateWithoutItsKeyIsRefused() throws IOException {
+        assertThat(problemsOf("ullage.http.tls.certificate = /a.crt"))
+                .hasMessageContaining("ullage.http.tls.key = \"\" must be set: a certificate is of no use without");
+    }
+
+    @Test
+    void encryptionWithoutItsFilesIsRefusedAndEachIsNamed() throws IOException {
+        assertThat(problemsOf("ullage.cluster { transport = tls-tcp, tls.key = /tls/n.key }"))
+                .hasMessageContaining("ullage.cluster.tls.certificate = \"\" must be set with")
+                .hasMessageContaining("ullage.cluster.tls.ca = \"\" must be set with")
+                .hasMessageNotContaining("tls.key");
+    }
+
+    @Test
+    void filesThatNothingWouldUseAreRefusedBecauseTheyLookLikeProtection() throws IOException {
+        assertThat(problemsOf("ullage.cluster.tls.ca = /tls/ca.crt"))
+                .hasMessageContaining("ullage.cluster.tls.ca = /tls/ca.crt has no use with"
+                        + " ullage.cluster.transport = tcp: nothing is encrypted; it must be tls-tcp");
     }
 
     @ParameterizedTest

@@ -423,7 +423,7 @@ class CoordinatorActorTest {
         assertThat(operator.expectMessageClass(Refused.class).message()).isEqualTo("refused no job job; known: none");
         coordinator.tell(new SetReserve(Optional.of(new DeviceId("GPU-x")), Share.ALL, operator.getRef()));
         assertThat(operator.expectMessageClass(Refused.class).message())
-                .isEqualTo("refused no device GPU-x; known: GPU-a");
+                .isEqualTo("refused no device GPU-x (did you mean GPU-a?); known: GPU-a");
     }
 
     @Test

@@ -3,9 +3,11 @@ package dev.ullage.cli.client;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.cli.client.ApiException.Reason;
+import dev.ullage.config.HttpSettings;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
@@ -22,27 +24,39 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Predicate;
+import javax.net.ssl.SSLException;
 
 /** Asks a coordinator's node over HTTP. Blocks; a question takes at most {@code timeout}. */
 public final class ApiClient {
     public static final URI DEFAULT_SERVER = URI.create("http://127.0.0.1:7788");
     public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
 
+    private static final String AUTHORIZATION = "Authorization";
+    private static final String BEARER = "Bearer ";
     private static final int SCHEMA = 1;
     private static final int MAX_EVENTS = 1000;
+    private static final int MAX_ITEMS = 1000;
     private static final int MAX_ANSWER_BYTES = 64 << 20;
     private static final JsonMapper JSON = new JsonMapper();
 
     private final URI server;
     private final Duration timeout;
+    private final ApiAccess access;
     private final HttpClient http;
 
     /** @param server {@code http://HOST:PORT} */
     public ApiClient(URI server, Duration timeout) {
+        this(server, timeout, ApiAccess.OPEN);
+    }
+
+    /** @param server {@code http://HOST:PORT} or {@code https://HOST:PORT} */
+    public ApiClient(URI server, Duration timeout, ApiAccess access) {
         this.server = server;
         this.timeout = timeout;
-        this.http = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
+        this.access = access;
+        HttpClient.Builder builder = HttpClient.newBuilder();
+        access.trust().ifPresent(builder::sslContext);
+        this.http = builder.version(HttpClient.Version.HTTP_1_1)
                 .followRedirects(HttpClient.Redirect.NEVER)
                 .proxy(HttpClient.Builder.NO_PROXY)
                 .connectTimeout(timeout)
@@ -52,6 +66,24 @@ public final class ApiClient {
     /** The status document, as it came. */
     public JsonNode status() throws ApiException {
         return checked(send(request("/api/v1/status").GET().build()));
+    }
+
+    /** Every job with what its ranks hold and may hold: the items of all pages of {@code /api/v1/jobs}. */
+    public ObjectNode jobs() throws ApiException {
+        ArrayNode items = JsonNodeFactory.instance.arrayNode();
+        JsonNode page;
+        do {
+            page = checked(send(request("/api/v1/jobs?limit=" + MAX_ITEMS + "&offset=" + items.size())
+                    .GET()
+                    .build()));
+            page.path("items").forEach(items::add);
+        } while (!page.path("items").isEmpty()
+                && items.size() < page.path("total").asInt());
+        ObjectNode all = JsonNodeFactory.instance.objectNode();
+        all.set("schema", page.path("schema"));
+        all.set("time", page.path("time"));
+        all.set("jobs", items);
+        return all;
     }
 
     /**
@@ -74,14 +106,27 @@ public final class ApiClient {
      *     ends it
      */
     public void follow(Optional<String> since, Predicate<JsonNode> onEvents) throws ApiException {
-        HttpRequest.Builder request = request("/api/v1/stream?snapshots=off").header("Accept", "text/event-stream");
+        HttpRequest.Builder request = request("/api/v1/stream?snapshots=off");
         since.ifPresent(id -> request.header("Last-Event-ID", id));
-        exchange(request.GET().build(), body -> {
+        stream(request, "events", onEvents);
+    }
+
+    /**
+     * The status as it changes, for as long as the connection holds; returns when the server ends it.
+     *
+     * @param onSnapshot gets each snapshot, the first in full; false ends it
+     */
+    public void watch(Predicate<JsonNode> onSnapshot) throws ApiException {
+        stream(request("/api/v1/stream"), "snapshot", onSnapshot);
+    }
+
+    private void stream(HttpRequest.Builder request, String event, Predicate<JsonNode> onMessage) throws ApiException {
+        exchange(request.header("Accept", "text/event-stream").GET().build(), body -> {
             EventStream stream = new EventStream(body);
             Optional<EventStream.Message> message = stream.next();
             while (message.isPresent()) {
-                boolean isWanted = message.get().event().equals("events");
-                if (isWanted && !onEvents.test(JSON.readTree(message.get().data()))) {
+                boolean isWanted = message.get().event().equals(event);
+                if (isWanted && !onMessage.test(JSON.readTree(message.get().data()))) {
                     break;
                 }
                 message = stream.next();
@@ -130,7 +175,7 @@ public final class ApiClient {
 
     private String change(String path, ObjectNode body, String token) throws ApiException {
         JsonNode json = send(request(path)
-                .header("Authorization", "Bearer " + token)
+                .setHeader(AUTHORIZATION, BEARER + token)
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
                 .build());
@@ -138,7 +183,10 @@ public final class ApiClient {
     }
 
     private HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(server.resolve(path)).timeout(timeout);
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(server.resolve(path)).timeout(timeout);
+        access.token().ifPresent(token -> request.header(AUTHORIZATION, BEARER + token));
+        return request;
     }
 
     private JsonNode send(HttpRequest request) throws ApiException {
@@ -157,7 +205,19 @@ public final class ApiClient {
         return JSON.readTree(new String(bytes, StandardCharsets.UTF_8));
     }
 
+    /** A coordinator takes no token unencrypted from elsewhere, so whoever listens there is none. */
+    private void requireEncryption(HttpRequest request) throws ApiException {
+        String host = server.getHost().replaceAll("[\\[\\]]", "");
+        boolean isReadable = !"https".equals(server.getScheme()) && !HttpSettings.isLoopback(host);
+        if (isReadable && request.headers().firstValue(AUTHORIZATION).isPresent()) {
+            throw new ApiException(
+                    Reason.REFUSED,
+                    "the token is not sent to " + server + ", where everybody on the way could read it: use https://");
+        }
+    }
+
     private JsonNode exchange(HttpRequest request, Reading reading) throws ApiException {
+        requireEncryption(request);
         try {
             HttpResponse<InputStream> response = http.send(request, HttpResponse.BodyHandlers.ofInputStream());
             try (InputStream body = response.body()) {
@@ -172,6 +232,12 @@ public final class ApiClient {
             throw new ApiException(
                     Reason.UNREACHABLE,
                     "no answer from " + server + " within " + timeout.toMillis() / 1000.0 + " s",
+                    e);
+        } catch (SSLException e) {
+            throw new ApiException(
+                    Reason.UNREACHABLE,
+                    "no trusted connection to " + server + ": " + e.getMessage()
+                            + "; --ca FILE names the authority that issued its certificate",
                     e);
         } catch (ConnectException e) {
             throw new ApiException(

@@ -127,8 +127,10 @@ abstract class NodeCommand implements Callable<Integer> {
         out.printf("  cluster      %s%n", running.clusterAddress());
         running.httpAddress()
                 .ifPresent(address -> out.printf(
-                        "  API          http://%s:%d   (ullage status --server ...)%n",
-                        address.getHostString(), address.getPort()));
+                        "  API          %s://%s:%d   (ullage status --server ...)%n",
+                        settings.http().access().tls().isPresent() ? "https" : "http",
+                        address.getHostString(),
+                        address.getPort()));
         running.rankSocket().ifPresent(socket -> {
             out.printf("  rank socket  %s%n", socket);
             out.printf("  ranks        export ULLAGE_SOCKET=%s%n", socket);

@@ -8,6 +8,7 @@ import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.ClusterConfig;
+import dev.ullage.config.ClusterTls;
 import dev.ullage.config.UllageSettings;
 import dev.ullage.coordinator.CoordinatorActor;
 import dev.ullage.coordinator.http.HttpApi;
@@ -112,6 +113,7 @@ public final class UllageNode implements AutoCloseable {
     public static UllageNode start(UllageSettings settings, Set<Role> roles, Clock clock, Runnable onLost)
             throws CommandFailure {
         requireWritable(settings.node().stateDir());
+        requireCertificates(settings, clock);
         Optional<OperatorToken> token = Optional.empty();
         Optional<WorkerRuntime> worker = Optional.empty();
         try {
@@ -149,6 +151,17 @@ public final class UllageNode implements AutoCloseable {
                             + e.getClass().getSimpleName() + " " + e.getMessage()
                             + "; choose another one with --state",
                     e);
+        }
+    }
+
+    private static void requireCertificates(UllageSettings settings, Clock clock) throws CommandFailure {
+        Optional<ClusterTls> tls = settings.cluster().tls();
+        try {
+            if (tls.isPresent()) {
+                tls.get().check(clock.instant());
+            }
+        } catch (IOException e) {
+            throw new CommandFailure(ExitCode.BAD_SETTINGS, String.valueOf(e.getMessage()), e);
         }
     }
 

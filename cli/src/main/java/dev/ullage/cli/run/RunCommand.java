@@ -3,7 +3,7 @@ package dev.ullage.cli.run;
 import dev.ullage.cli.CliEnvironment;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
-import dev.ullage.cli.ServerOption;
+import dev.ullage.cli.ReadServerOption;
 import dev.ullage.cli.client.ApiClient;
 import dev.ullage.cli.client.ApiException;
 import dev.ullage.cli.run.ClusterDevices.Host;
@@ -112,7 +112,7 @@ public final class RunCommand implements Callable<Integer> {
     private @Nullable Path config;
 
     @Mixin
-    private ServerOption server = new ServerOption();
+    private ReadServerOption server = new ReadServerOption();
 
     @Parameters(arity = "1..*", paramLabel = "COMMAND", description = "The launcher with its options and the script.")
     private List<String> command = List.of();

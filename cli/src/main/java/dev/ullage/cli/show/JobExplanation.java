@@ -2,6 +2,7 @@ package dev.ullage.cli.show;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Nearest;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
@@ -27,12 +28,13 @@ public final class JobExplanation {
                 : Optional.of(text.append(OomText.ofJob(status, job)).toString());
     }
 
-    /** The jobs with a rank, for a message. */
-    public static String knownJobs(JsonNode status) {
+    /** That no rank is of the job, which one may have been meant, and which jobs have ranks. */
+    public static String unknown(JsonNode status, String job) {
         TreeSet<String> jobs = new TreeSet<>();
         status.path("nodes").forEach(node -> node.path("devices")
                 .forEach(device -> device.path("ranks").forEach(rank -> jobs.add(line(rank, "job")))));
-        return jobs.isEmpty() ? "none" : String.join(", ", jobs);
+        return "no rank of job " + job + Nearest.suggestion(job, jobs) + "; known: "
+                + (jobs.isEmpty() ? "none" : String.join(", ", jobs));
     }
 
     private static void appendDevice(StringBuilder text, JsonNode device, String job, String place, Terminal terminal) {

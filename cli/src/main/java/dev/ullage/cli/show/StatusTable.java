@@ -11,7 +11,7 @@ import java.util.Map;
 /** The status document as tables: one line per device, one per rank, and whatever is wrong. Pure. */
 public final class StatusTable {
     static final String UNKNOWN = "-";
-    private static final String OVER_BUDGET = "OVER_BUDGET";
+    static final String OVER_BUDGET = "OVER_BUDGET";
 
     private StatusTable() {}
 
@@ -38,7 +38,7 @@ public final class StatusTable {
         text.append('\n').append(rows.isEmpty() ? ifEmpty + "\n" : rows.table().render(terminal));
     }
 
-    private static String summary(JsonNode status, Terminal terminal) {
+    static String summary(JsonNode status, Terminal terminal) {
         int devices = 0;
         int ranks = 0;
         for (JsonNode node : status.path("nodes")) {
@@ -144,12 +144,12 @@ public final class StatusTable {
     }
 
     /** What holds now: of a rank that must restart first, the limit it started with and not the one it was ordered. */
-    private static String limit(JsonNode rank) {
+    static String limit(JsonNode rank) {
         JsonNode needs = rank.path("needsRestart");
         return needs.isObject() ? size(needs, "inForceBytes") : size(rank, "limitBytes");
     }
 
-    private static Cell note(JsonNode rank) {
+    static Cell note(JsonNode rank) {
         List<String> notes = new ArrayList<>();
         if (rank.path("needsRestart").isObject()) {
             notes.add("NEEDS_RESTART");

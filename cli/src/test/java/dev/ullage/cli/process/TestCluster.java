@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,7 @@ final class TestCluster implements AutoCloseable {
 
     private final Path folder;
     private final String transport;
+    private final Function<String, String> further;
     private final List<Node> coordinators = new ArrayList<>();
     private final List<Node> workers = new ArrayList<>();
 
@@ -66,6 +68,10 @@ final class TestCluster implements AutoCloseable {
             return stateDir().resolve("ranks.sock");
         }
 
+        int clusterPort() {
+            return clusterPort;
+        }
+
         Api api() {
             return new Api(httpPort);
         }
@@ -86,8 +92,9 @@ final class TestCluster implements AutoCloseable {
                       http.port = %d
                       worker.devices.simulate = "4xH100-80G"
                     }
+                    %s
                     """
-                            .formatted(name, stateDir(), transport, clusterPort, seeds, httpPort);
+                            .formatted(name, stateDir(), transport, clusterPort, seeds, httpPort, further.apply(name));
             try {
                 Files.writeString(settingsFile(), settings);
             } catch (IOException e) {
@@ -104,7 +111,14 @@ final class TestCluster implements AutoCloseable {
     }
 
     TestCluster(Path folder, String transport, int coordinatorCount, int workerCount) {
+        this(folder, transport, coordinatorCount, workerCount, name -> "");
+    }
+
+    /** @param further settings of a node by its name, each line with its full key */
+    TestCluster(
+            Path folder, String transport, int coordinatorCount, int workerCount, Function<String, String> further) {
         this.folder = folder;
+        this.further = further;
         this.transport = transport;
         IntStream.range(0, coordinatorCount).forEach(i -> coordinators.add(new Node("c" + i, "coordinator")));
         IntStream.range(0, workerCount).forEach(i -> workers.add(new Node("w" + i, "worker")));

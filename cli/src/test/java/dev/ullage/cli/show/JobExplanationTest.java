@@ -82,6 +82,8 @@ class JobExplanationTest {
         JsonNode status = status("'ranks':[{'job':'bert','rank':0},{'job':'gpt','rank':0}]");
 
         assertThat(JobExplanation.render(status, "resnet", Terminal.NONE)).isEmpty();
-        assertThat(JobExplanation.knownJobs(status)).isEqualTo("bert, gpt");
+        assertThat(JobExplanation.unknown(status, "bret")).isEqualTo("no rank of job bret; known: bert, gpt");
+        assertThat(JobExplanation.unknown(status, "Gpt2"))
+                .isEqualTo("no rank of job Gpt2 (did you mean gpt?); known: bert, gpt");
     }
 }

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -72,19 +73,22 @@ final class ApiRoutes extends AllDirectives {
     private final Clock clock;
     private final Scrapes scrapes;
     private final WatchRoutes watching;
+    private final OpenApi description = OpenApi.load();
+    /** What {@link #route} was not asked for. */
+    private final SortedSet<String> paths = new TreeSet<>(List.of("/", "/metrics", "/api/v1/stream"));
 
     ApiRoutes(
             ActorSystem<?> system,
             ActorRef<ToCoordinator> coordinator,
             NodeId self,
-            OperatorToken token,
+            ApiSecurity security,
             MetricsPage metrics,
             StreamSettings stream,
             Clock clock) {
         this.system = system;
         this.coordinator = coordinator;
         this.self = self;
-        this.guard = new RequestGuard(token);
+        this.guard = new RequestGuard(security);
         this.clock = clock;
         this.scrapes = new Scrapes(this::askForMetrics, metrics, clock);
         this.watching = new WatchRoutes(system, coordinator, stream, clock);
@@ -102,6 +106,7 @@ final class ApiRoutes extends AllDirectives {
                         () -> get(() -> parameterList(
                                 parameters -> completeWithFuture(events(EventFilter.parse(parameters)))))),
                 watching.create(),
+                route("api/v1", "openapi.json", () -> get(() -> complete(description.answer()))),
                 resource(Resource.NODES),
                 resource(Resource.DEVICES),
                 resource(Resource.JOBS),
@@ -113,6 +118,7 @@ final class ApiRoutes extends AllDirectives {
     }
 
     private Route route(String folder, String name, Supplier<Route> inner) {
+        paths.add("/" + folder + "/" + name);
         return pathPrefix(PathMatchers.separateOnSlashes(folder), () -> path(name, inner));
     }
 
@@ -308,13 +314,8 @@ final class ApiRoutes extends AllDirectives {
                         Rejection.class,
                         rejection -> complete(
                                 response(Problem.of(StatusCodes.BAD_REQUEST, "the request cannot be understood"))))
-                .handleNotFound(
-                        complete(
-                                response(
-                                        Problem.of(
-                                                StatusCodes.NOT_FOUND,
-                                                "there is nothing here; known: /api/v1/status, /api/v1/nodes, /api/v1/devices,"
-                                                        + " /api/v1/jobs, /api/v1/ranks, /api/v1/events, /api/v1/stream, /api/v1/reserve, /api/v1/share, /, /metrics, /health/live, /health/ready"))))
+                .handleNotFound(complete(response(Problem.of(
+                        StatusCodes.NOT_FOUND, "there is nothing here; known: " + String.join(", ", paths)))))
                 .build();
     }
 

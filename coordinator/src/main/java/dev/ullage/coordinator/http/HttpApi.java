@@ -4,6 +4,7 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.config.HttpSettings;
 import dev.ullage.coordinator.metrics.MetricsPage;
+import java.io.IOException;
 import java.net.BindException;
 import java.time.Clock;
 import java.time.Duration;
@@ -13,8 +14,10 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.http.javadsl.ConnectionContext;
 import org.apache.pekko.http.javadsl.Http;
 import org.apache.pekko.http.javadsl.ServerBinding;
+import org.apache.pekko.http.javadsl.ServerBuilder;
 import org.apache.pekko.http.javadsl.settings.ServerSettings;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +40,8 @@ public final class HttpApi {
      * @param coordinator reaches the active coordinator from every node
      * @param metrics counts over the node's life: it outlives this server when the node joins the cluster anew
      * @return the binding; fails with {@link BindException} when the port is taken, and with
-     *     {@link IllegalArgumentException} for an address that other machines reach
+     *     {@link IllegalArgumentException} for an address that other machines reach without TLS and a credential, or
+     *     when a file for either will not do
      */
     public static CompletionStage<ServerBinding> start(
             ActorSystem<?> system,
@@ -46,20 +50,28 @@ public final class HttpApi {
             NodeId self,
             OperatorToken token,
             MetricsPage metrics) {
-        if (!HttpSettings.isLoopback(settings.host())) {
-            return CompletableFuture.failedStage(new IllegalArgumentException("ullage.http.host = " + settings.host()
-                    + " is not a loopback address: whoever reaches the API"
-                    + " without TLS reads and steers the cluster; TLS and credentials come in a later release"));
+        Optional<String> problem = settings.access().problemAt(settings.host());
+        if (problem.isPresent()) {
+            return CompletableFuture.failedStage(
+                    new IllegalArgumentException("ullage.http.host = " + settings.host() + " " + problem.get()));
         }
-        ApiRoutes routes =
-                new ApiRoutes(system, coordinator, self, token, metrics, settings.stream(), Clock.systemUTC());
-        return Http.get(system)
-                .newServerAt(settings.host(), settings.port())
-                .adaptSettings(HttpApi::bounded)
+        Clock clock = Clock.systemUTC();
+        ApiSecurity security;
+        try {
+            security = ApiSecurity.load(settings, token, clock.instant());
+        } catch (IOException e) {
+            return CompletableFuture.failedStage(new IllegalArgumentException(e.getMessage(), e));
+        }
+        ApiRoutes routes = new ApiRoutes(system, coordinator, self, security, metrics, settings.stream(), clock);
+        ServerBuilder server =
+                Http.get(system).newServerAt(settings.host(), settings.port()).adaptSettings(HttpApi::bounded);
+        return security.tls()
+                .map(context -> server.enableHttps(ConnectionContext.httpsServer(context)))
+                .orElse(server)
                 .bind(routes.create())
                 .whenComplete((binding, failure) -> {
                     if (failure == null) {
-                        LOG.info("http started node={} address={}", self, binding.localAddress());
+                        LOG.info("{} started node={} address={}", security.scheme(), self, binding.localAddress());
                     }
                 })
                 .exceptionallyCompose(failure -> CompletableFuture.failedStage(explained(failure, settings)));

@@ -2,6 +2,7 @@ package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.Nearest;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.Share;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
@@ -41,8 +42,12 @@ public final class OperatorDesk {
                 .filter(one -> device.map(one.id()::equals).orElse(true))
                 .toList();
         if (named.isEmpty()) {
-            String what = device.map(id -> "device " + id).orElse("device at all");
-            return unknown(situation, what, known.stream().map(DeviceView::id).toList());
+            String name = device.map(DeviceId::value).orElse("at all");
+            return unknown(
+                    situation,
+                    "device",
+                    name,
+                    known.stream().map(DeviceView::id).toList());
         }
         OperatorWishes wishes = situation
                 .wishes()
@@ -62,7 +67,7 @@ public final class OperatorDesk {
                 .filter(known -> known.job().equals(job))
                 .toList();
         if (ofJob.isEmpty()) {
-            return unknown(situation, "job " + job, situation.view().jobs());
+            return unknown(situation, "job", job.value(), situation.view().jobs());
         }
         if (rank.isEmpty()) {
             OperatorWishes wishes = situation.wishes().withShare(job, share, situation.now());
@@ -71,7 +76,7 @@ public final class OperatorDesk {
         Optional<RankId> named =
                 ofJob.stream().filter(known -> known.rank() == rank.getAsInt()).findFirst();
         if (named.isEmpty()) {
-            return unknown(situation, "rank " + rank.getAsInt() + " of job " + job, ofJob);
+            return unknown(situation, "rank", rank.getAsInt() + " of job " + job, ofJob);
         }
         OperatorWishes wishes = situation.wishes().withShare(named.get(), share, situation.now());
         return ruling(situation, wishes, "share of " + named.get() + " -> " + share);
@@ -102,10 +107,14 @@ public final class OperatorDesk {
         return reasons;
     }
 
-    private static Ruling unknown(Situation situation, String what, Collection<?> known) {
+    /** @param kind in front of the name; of what is known the same kind, each with its name as text */
+    private static Ruling unknown(Situation situation, String kind, String name, Collection<?> known) {
+        String what = kind + " " + name;
+        String meant =
+                Nearest.suggestion(name, known.stream().map(Object::toString).toList());
         String names = known.stream().limit(MAX_NAMED).map(Object::toString).collect(Collectors.joining(", "));
         String more = known.size() > MAX_NAMED ? " and " + (known.size() - MAX_NAMED) + " more" : "";
-        return refused(situation, "no " + what + "; known: " + (names.isEmpty() ? "none" : names + more));
+        return refused(situation, "no " + what + meant + "; known: " + (names.isEmpty() ? "none" : names + more));
     }
 
     private static Ruling refused(Situation situation, String why) {

@@ -308,7 +308,7 @@ class HttpApiTest {
 
     @Test
     void unknownPathsAndMethodsAreProblemsToo() throws Exception {
-        assertProblem(get("/api/v2/status"), 404, "there is nothing here; known: /api/v1/status");
+        assertProblem(get("/api/v2/status"), 404, "there is nothing here; known: /, /api/v1/devices, ");
         HttpResponse<String> response = post("/api/v1/status", "{}");
         assertProblem(response, 405, "only GET is possible here");
         assertThat(header(response, "allow")).isEqualTo("GET");
@@ -318,8 +318,9 @@ class HttpApiTest {
     void anAddressThatOtherMachinesReachIsRefusedAndTheSettingNamed() {
         assertThatThrownBy(() -> start(new HttpSettings("0.0.0.0", 0, false)))
                 .hasCauseInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("ullage.http.host = 0.0.0.0 is not a loopback address")
-                .hasMessageContaining("TLS and credentials come in a later release");
+                .hasMessageContaining("ullage.http.host = 0.0.0.0 must be a loopback address")
+                .hasMessageContaining("there is not TLS")
+                .hasMessageContaining("a credential (ullage.http.read-token-file)");
     }
 
     @Test

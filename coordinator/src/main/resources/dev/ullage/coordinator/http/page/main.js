@@ -96,7 +96,8 @@ function drawLink(now) {
   const age = model.age(now);
   const isOld = age === null || age > OLD;
   const isBroken = link.state !== 'live' || link.unanswered || isOld;
-  const state = link.state === 'connecting' ? 'connecting' : isBroken ? 'stale' : 'live';
+  const isWaiting = link.state === 'connecting' || link.state === 'locked';
+  const state = isWaiting ? link.state : isBroken ? 'stale' : 'live';
   setAttribute(byId('link'), 'data-state', state);
   setText(byId('link'), state === 'stale' ? `stale, ${age === null ? 'nothing seen yet' : `seen ${ago(age)}`}` : state);
   setAttribute(document.body, 'data-stale', isOld && age !== null ? '' : null);
@@ -108,6 +109,25 @@ function drawLink(now) {
     byId('coordinator'),
     coordinator ? `coordinator ${coordinator.node}, ${coordinator.state.toLowerCase()}, epoch ${coordinator.epoch ?? 'unknown'}` : '',
   );
+}
+
+/** Asks for the read token; what is typed is handed on and not kept in the page. */
+function askForToken(why) {
+  const form = byId('token-form');
+  const input = byId('token');
+  setText(byId('token-why'), why);
+  form.hidden = false;
+  input.focus();
+  return new Promise((resolve) => {
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      // A header takes no other characters, and a token has none.
+      const token = input.value.replace(/[^\x21-\x7e]/g, '');
+      input.value = '';
+      form.hidden = true;
+      resolve(token);
+    };
+  });
 }
 
 function staleText(age) {
@@ -152,6 +172,7 @@ read({
     events.take(message);
     due();
   },
+  token: askForToken,
   state: (state, text) => {
     hasGap = hasGap || state !== 'live';
     Object.assign(link, { state, text });

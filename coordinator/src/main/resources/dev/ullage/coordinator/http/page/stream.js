@@ -5,6 +5,8 @@ const FIRST_WAIT = 500;
 const LONGEST_WAIT = 5000;
 // The server sends something at least each 10 s; a connection that is silent for longer is taken for dead.
 const SILENCE = 15000;
+// For this tab, until it is closed: never in an address, a cookie or on disk.
+const TOKEN = 'ullage-read-token';
 
 /** Takes pieces of a stream and hands on whole messages. */
 export function parser(onMessage) {
@@ -37,7 +39,8 @@ export function parser(onMessage) {
 
 /**
  * Reads for as long as the page lives. Tries again after a growing pause.
- * listener: snapshot(json), events(json), state(name, text)
+ * listener: snapshot(json), events(json), state(name, text), token(text): a promise of the read token, when the server
+ * asks for one and says why
  */
 export async function read(listener) {
   let lastEvent;
@@ -55,6 +58,12 @@ export async function read(listener) {
       await once(lastEvent, parse(), listener);
       listener.state('lost', 'the connection was closed');
     } catch (failure) {
+      if (failure instanceof Unauthorized) {
+        listener.state('locked', failure.message);
+        sessionStorage.setItem(TOKEN, await listener.token(failure.message));
+        wait = FIRST_WAIT;
+        continue;
+      }
       listener.state('lost', String(failure.message ?? failure));
     }
     await new Promise((resolve) => setTimeout(resolve, wait));
@@ -62,11 +71,17 @@ export async function read(listener) {
   }
 }
 
+class Unauthorized extends Error {}
+
 async function once(lastEvent, parse, listener) {
   const abort = new AbortController();
   let watchdog = setTimeout(() => abort.abort(), SILENCE);
   try {
     const response = await fetch(PATH, { headers: headers(lastEvent), cache: 'no-store', signal: abort.signal });
+    if (response.status === 401) {
+      sessionStorage.removeItem(TOKEN);
+      throw new Unauthorized(await problem(response));
+    }
     if (!response.ok) {
       throw new Error(await problem(response));
     }
@@ -92,6 +107,10 @@ function headers(lastEvent) {
   const all = { Accept: 'text/event-stream' };
   if (lastEvent) {
     all['Last-Event-ID'] = lastEvent;
+  }
+  const token = sessionStorage.getItem(TOKEN);
+  if (token) {
+    all.Authorization = `Bearer ${token}`;
   }
   return all;
 }

@@ -1,0 +1,246 @@
+package dev.ullage.coordinator.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.networknt.schema.JsonSchemaFactory;
+import com.networknt.schema.SpecVersion;
+import dev.ullage.common.model.EventId;
+import dev.ullage.common.model.EventSeverity;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NeedsRestart;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.protocol.ClusterEvent;
+import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.SetReserve;
+import dev.ullage.common.protocol.ToCoordinator.SetShare;
+import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToOperator.Accepted;
+import dev.ullage.common.protocol.ToOperator.Events;
+import dev.ullage.common.protocol.ToOperator.Refused;
+import dev.ullage.config.HttpSettings;
+import dev.ullage.coordinator.metrics.MetricsPage;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The document that describes the API, held against the API itself. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class OpenApiTest {
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final String A_FILE_OF_THE_PAGE = "/page/{file}";
+
+    private final ActorTestKit kit = ActorTestKit.create();
+    private final HttpClient client = HttpClient.newHttpClient();
+    private final OperatorToken token;
+    private final String base;
+    private final JsonNode document;
+
+    OpenApiTest(@TempDir Path stateDir) throws Exception {
+        token = OperatorToken.loadOrCreate(stateDir);
+        ActorRef<ToCoordinator> coordinator = kit.spawn(Behaviors.receiveMessage(message -> {
+            answer(message);
+            return Behaviors.same();
+        }));
+        base = "http://127.0.0.1:"
+                + HttpApi.start(
+                                kit.system(),
+                                new HttpSettings("127.0.0.1", 0, false),
+                                coordinator,
+                                new NodeId("host-a"),
+                                token,
+                                new MetricsPage(false))
+                        .toCompletableFuture()
+                        .get(20, TimeUnit.SECONDS)
+                        .localAddress()
+                        .getPort();
+        document = JSON.readTree(get("/api/v1/openapi.json").body());
+    }
+
+    /**
+     * Devices and ranks of which everything is known, and some of which nothing is; every write but one is accepted.
+     */
+    private static void answer(ToCoordinator message) {
+        if (message instanceof StatusQuery query) {
+            NeedsRestart needs =
+                    new NeedsRestart(MemoryBytes.ofGibibytes(64), MemoryBytes.ofGibibytes(32), "TensorFlow cannot");
+            query.replyTo()
+                    .tell(Statuses.active(
+                            Statuses.deviceWithARank(),
+                            Statuses.deviceWithARankThatNeedsARestart(needs),
+                            Statuses.deviceWithASilentRank(),
+                            Statuses.silentDevice()));
+        } else if (message instanceof EventsQuery query) {
+            ClusterEvent event = new ClusterEvent(
+                    new EventId(3, 1), 1_700_000_000_000L, "kind", EventSeverity.INFO, ClusterEvent.About.CLUSTER, "t");
+            query.replyTo().tell(new Events(List.of(event), true));
+        } else if (message instanceof SetReserve reserve) {
+            reserve.replyTo().tell(new Accepted("done"));
+        } else if (message instanceof SetShare share) {
+            share.replyTo().tell(new Refused("not possible"));
+        }
+    }
+
+    @AfterAll
+    void stop() {
+        kit.shutdownTestKit();
+    }
+
+    // Goal: no route without a description, and none described that is not there. Method: the server lists its paths
+    // where there is nothing, and the methods of each where the method is wrong.
+    @Test
+    void everyPathAndMethodIsDescribedAndNoOther() throws Exception {
+        String nothing = JSON.readTree(get("/nothing").body()).path("detail").asText();
+        Map<String, Set<String>> there = new TreeMap<>();
+        for (String path : nothing.substring(nothing.indexOf("known: ") + 7).split(", ")) {
+            HttpResponse<String> response = send("PATCH", path, "");
+            assertThat(response.statusCode()).as(path).isEqualTo(405);
+            there.put(
+                    path,
+                    new TreeSet<>(List.of(
+                            response.headers().firstValue("Allow").orElseThrow().split(", "))));
+        }
+        Map<String, Set<String>> described = new TreeMap<>();
+        document.path("paths").properties().forEach(path -> {
+            Set<String> methods = new TreeSet<>();
+            path.getValue().fieldNames().forEachRemaining(name -> methods.add(name.toUpperCase(Locale.ROOT)));
+            described.put(path.getKey(), methods);
+        });
+
+        assertThat(described.remove(A_FILE_OF_THE_PAGE)).containsExactly("GET");
+        assertThat(described).isEqualTo(there);
+    }
+
+    @Test
+    void eachPathThatIsReadAnswersAsDescribed() throws Exception {
+        for (Map.Entry<String, JsonNode> path : document.path("paths").properties()) {
+            JsonNode described = path.getValue().at("/get/responses/200/content");
+            if (path.getValue().has("get")) {
+                assertReads(path.getKey().replace("{file}", "main.js"), described);
+            }
+        }
+    }
+
+    private void assertReads(String path, JsonNode described) throws Exception {
+        String type = described.fieldNames().next();
+        HttpResponse<InputStream> response = client.send(
+                HttpRequest.newBuilder(URI.create(base + path)).build(), HttpResponse.BodyHandlers.ofInputStream());
+        try (InputStream body = response.body()) {
+            assertThat(response.statusCode()).as(path).isEqualTo(200);
+            assertThat(response.headers().firstValue("Content-Type").orElse(""))
+                    .as(path)
+                    .startsWith(type);
+            if (type.equals("application/json")) {
+                JsonNode json = JSON.readTree(new String(body.readAllBytes(), StandardCharsets.UTF_8));
+                assertMatches(path, described.path(type).path("schema"), json);
+            }
+        }
+    }
+
+    @Test
+    void eachWriteAnswersAsDescribed() throws Exception {
+        assertWrite("/api/v1/reserve", "{\"reserve\":\"30%\",\"device\":null}", 200);
+        assertWrite("/api/v1/share", "{\"job\":\"bert\",\"rank\":3,\"share\":0.5}", 409);
+        assertWrite("/api/v1/share", "{\"job\":7}", 400);
+        long writes = document.path("paths").properties().stream()
+                .filter(path -> path.getValue().has("post"))
+                .count();
+        assertThat(writes).as("writes that this test knows").isEqualTo(2);
+    }
+
+    private void assertWrite(String path, String body, int status) throws Exception {
+        JsonNode described = document.path("paths").path(path).path("post");
+        if (status != 400) {
+            assertMatches(
+                    path + " body", described.at("/requestBody/content/application~1json/schema"), JSON.readTree(body));
+        }
+        HttpResponse<String> response = send("POST", path, body);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+        JsonNode content =
+                described.path("responses").path(Integer.toString(status)).path("content");
+        String type = content.fieldNames().next();
+        assertThat(response.headers().firstValue("Content-Type").orElse("")).startsWith(type);
+        assertMatches(path + " " + status, content.path(type).path("schema"), JSON.readTree(response.body()));
+    }
+
+    @Test
+    void whatIsLeftOutOfTheDescriptionWouldBeNoticed() throws Exception {
+        ObjectNode answer = (ObjectNode) JSON.readTree(get("/api/v1/jobs").body());
+        ObjectNode more = answer.deepCopy().put("surprise", 1);
+        ObjectNode less = answer.deepCopy();
+        less.remove("total");
+
+        assertThat(problems(reference("Jobs"), answer)).isEmpty();
+        assertThat(problems(reference("Jobs"), more)).hasSize(1);
+        assertThat(problems(reference("Jobs"), less)).hasSize(1);
+    }
+
+    private static ObjectNode reference(String name) {
+        return JsonNodeFactory.instance.objectNode().put("$ref", "#/components/schemas/" + name);
+    }
+
+    private void assertMatches(String what, JsonNode schema, JsonNode json) {
+        assertThat(problems(schema, json)).as("%s answered %s", what, json).isEmpty();
+    }
+
+    /** Held strictly: a field that is not described is a problem too. */
+    private List<String> problems(JsonNode schema, JsonNode json) {
+        ObjectNode whole = ((ObjectNode) schema).deepCopy();
+        whole.set("components", document.path("components").deepCopy());
+        forbidOthers(whole);
+        return JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012).getSchema(whole).validate(json).stream()
+                .map(Object::toString)
+                .toList();
+    }
+
+    private static void forbidOthers(JsonNode schema) {
+        if (schema instanceof ObjectNode object && object.path("properties").isObject() && object.has("type")) {
+            object.put("additionalProperties", false);
+        }
+        schema.forEach(OpenApiTest::forbidOthers);
+    }
+
+    private HttpResponse<String> get(String path) throws Exception {
+        return send("GET", path, "");
+    }
+
+    private HttpResponse<String> send(String method, String path, String body) throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(base + path))
+                .header("Authorization", "Bearer " + token.secret())
+                .header("Content-Type", "application/json")
+                .method(method, HttpRequest.BodyPublishers.ofString(body));
+        return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
+    void referencesPointAtSomething() {
+        assertThat(new TreeSet<>(document.findValuesAsText("$ref")))
+                .isNotEmpty()
+                .allSatisfy(reference -> assertThat(
+                                document.at(reference.substring(1)).isMissingNode())
+                        .as(reference)
+                        .isFalse());
+    }
+}
