@@ -7,6 +7,7 @@ import dev.ullage.cli.doctor.DoctorCommand;
 import dev.ullage.cli.node.CoordinatorCommand;
 import dev.ullage.cli.node.UpCommand;
 import dev.ullage.cli.node.WorkerCommand;
+import dev.ullage.cli.predict.PredictCommand;
 import dev.ullage.config.SettingsException;
 import java.io.PrintWriter;
 import org.jspecify.annotations.Nullable;
@@ -66,6 +67,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new StatusCommand(environment))
                 .addSubcommand(new ExplainCommand(environment))
                 .addSubcommand(new PlanCommand(environment))
+                .addSubcommand(new PredictCommand(environment))
                 .addSubcommand(new CommandLine(new SetCommand())
                         .addSubcommand(new SetReserveCommand(environment))
                         .addSubcommand(new SetShareCommand(environment)))
