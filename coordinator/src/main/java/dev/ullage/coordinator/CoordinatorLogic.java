@@ -3,6 +3,7 @@ package dev.ullage.coordinator;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RankId;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
@@ -35,6 +36,7 @@ import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import dev.ullage.coordinator.planning.PlanOutcome;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
+import dev.ullage.coordinator.planning.RankDemands;
 import dev.ullage.coordinator.planning.Situation;
 import dev.ullage.coordinator.rollout.Rollout;
 import dev.ullage.coordinator.rollout.Rollouts;
@@ -66,6 +68,7 @@ public final class CoordinatorLogic {
     private final NodeId node;
     private final LimitPlanner planner;
     private final OperatorDesk desk;
+    private final RankDemands demands;
 
     private final NavigableSet<NodeId> incompatible = new TreeSet<>();
     private final NavigableMap<DeviceId, Rule> heldBack = new TreeMap<>();
@@ -83,7 +86,8 @@ public final class CoordinatorLogic {
         this.settings = settings;
         this.policies = limits.policies();
         this.node = node;
-        this.planner = LimitPlanner.of(settings, limits);
+        this.demands = new RankDemands(limits.policies().observed().predictor());
+        this.planner = LimitPlanner.of(settings, limits, demands);
         this.desk = new OperatorDesk(planner);
         this.leadership = Leadership.start(uid, now);
         effects.add(Note.info("leadership node={} state={} reason=started", node, leadership.state()));
@@ -164,6 +168,12 @@ public final class CoordinatorLogic {
     /** For people, and for the policies that look at what ranks do; what is safe never rests on it. */
     public void onSampled(DeviceSampled sample, Instant now) {
         view = view.with(sample, now);
+        boolean counts = view.device(sample.device())
+                .filter(device -> device.node().equals(sample.node()))
+                .isPresent();
+        if (counts) {
+            demands.observe(sample.ranks(), now);
+        }
     }
 
     /** How far the readings of a device can be relied on. */
@@ -251,6 +261,10 @@ public final class CoordinatorLogic {
             rollouts = rollouts.retiring(this::isGone, now);
         }
         heldBack.keySet().removeIf(this::isGone);
+        if (!demands.isEmpty()) {
+            NavigableSet<RankId> known = view.ranks();
+            demands.forgetting(instance -> !known.contains(instance.rank()));
+        }
     }
 
     private boolean isGone(DeviceId device) {

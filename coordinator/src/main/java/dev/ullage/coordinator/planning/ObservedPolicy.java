@@ -2,6 +2,7 @@ package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.config.PolicySettings.Observed;
+import dev.ullage.coordinator.planning.RankDemands.Demand;
 import dev.ullage.coordinator.planning.Shares.RankShare;
 import java.util.Optional;
 
@@ -12,14 +13,19 @@ import java.util.Optional;
  *
  * <p>A rank reports one peak, that of its whole life. Peaks for each phase and over the last steps do not reach the
  * coordinator, so the limit is the same in every phase, and it does not fall while the process lives.
+ *
+ * <p>A rank that counts no steps has, where the settings say so, the limit that {@link RankDemands} has for it.
  */
 public final class ObservedPolicy implements LimitPolicy {
     private final Observed settings;
     private final MemoryBytes minimum;
+    private final RankDemands demands;
 
-    public ObservedPolicy(Observed settings, MemoryBytes minimum) {
+    /** @param demands of ranks that count no steps, where the settings want them */
+    public ObservedPolicy(Observed settings, MemoryBytes minimum, RankDemands demands) {
         this.settings = settings;
         this.minimum = minimum;
+        this.demands = demands;
     }
 
     @Override
@@ -32,7 +38,13 @@ public final class ObservedPolicy implements LimitPolicy {
     }
 
     private Claim claim(RankRequest rank, PlanningInput input) {
-        Optional<String> obstacle = obstacle(rank.observed());
+        Optional<Demand> demand = demands.of(rank.instance());
+        Optional<Claim> priced =
+                demand.flatMap(known -> known.limit().map(limit -> byDemand(rank, limit, known.explanation())));
+        if (priced.isPresent()) {
+            return priced.get();
+        }
+        Optional<String> obstacle = demand.map(Demand::explanation).or(() -> obstacle(rank.observed()));
         if (obstacle.isPresent()) {
             return new Claim(
                     rank,
@@ -46,6 +58,13 @@ public final class ObservedPolicy implements LimitPolicy {
         MemoryBytes claimed = need.max(held).max(minimum);
         String rule = "peak of %s (of its whole life: peaks of single phases are not reported) + slack %s is %s"
                 .formatted(peak, settings.slack(), need);
+        return new Claim(rank, claimed, claimed.equals(need) ? rule : rule + ", raised to %s".formatted(claimed));
+    }
+
+    private Claim byDemand(RankRequest rank, MemoryBytes need, String explanation) {
+        MemoryBytes claimed =
+                need.max(rank.observed().held().orElse(MemoryBytes.ZERO)).max(minimum);
+        String rule = "%s: %s".formatted(explanation, need);
         return new Claim(rank, claimed, claimed.equals(need) ? rule : rule + ", raised to %s".formatted(claimed));
     }
 

@@ -128,7 +128,8 @@ public final class Priced implements DemandPredictor {
             long candidate = i < ROOM_OVER_LAST.length
                     ? Room.over(last, ROOM_OVER_LAST[i])
                     : Room.over(levels[i - ROOM_OVER_LAST.length], ROOM_OVER_LEVEL);
-            double cost = scene.cost(candidate);
+            // What it costs by itself is often too much already: the sums over all changes are the dear part.
+            double cost = candidate / scene.reference < least ? scene.cost(candidate) : least;
             if (cost < least) {
                 least = cost;
                 best = candidate;
