@@ -65,7 +65,8 @@ final class LimitsReader {
                 hybrid(),
                 new Observed(
                         reader.value(POLICIES + "observed.slack", ValueParsers::share),
-                        reader.value(POLICIES + "observed.after-step", wholeNumber(1, MAX_STEPS))));
+                        reader.value(POLICIES + "observed.after-step", wholeNumber(1, MAX_STEPS)),
+                        reader.value(POLICIES + "observed.predictor", ValueParsers::observedPredictor)));
     }
 
     private JobTerms anyJob() {

@@ -60,8 +60,15 @@ public record PolicySettings(
     /**
      * @param slack on top of the peak, as a share of it
      * @param afterStep steps to wait for before a peak is believed: the first optimizer step allocates its state
+     * @param predictor what a rank that counts no steps is given
      */
-    public record Observed(Share slack, long afterStep) {}
+    public record Observed(Share slack, long afterStep, ObservedPredictor predictor) {
+
+        /** By peaks alone. */
+        public Observed(Share slack, long afterStep) {
+            this(slack, afterStep, ObservedPredictor.PHASE_MAX);
+        }
+    }
 
     public JobTerms of(JobId job) {
         return jobs.getOrDefault(job, anyJob);

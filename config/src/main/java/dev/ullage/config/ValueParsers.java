@@ -90,6 +90,10 @@ final class ValueParsers {
         return oneOf(PolicyName.class, PolicyName::label).apply(text);
     }
 
+    static ObservedPredictor observedPredictor(String text) {
+        return oneOf(ObservedPredictor.class, ObservedPredictor::label).apply(text);
+    }
+
     /** An amount has a unit or is whole; a share has a % or bp, or is a fraction. */
     static FixedLimit fixedLimit(String text) {
         return explained(

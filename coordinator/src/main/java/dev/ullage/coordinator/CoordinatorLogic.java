@@ -5,6 +5,7 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.EventId;
 import dev.ullage.common.model.EventSeverity;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RankId;
 import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
@@ -46,6 +47,7 @@ import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import dev.ullage.coordinator.planning.PlanOutcome;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
+import dev.ullage.coordinator.planning.RankDemands;
 import dev.ullage.coordinator.planning.Situation;
 import dev.ullage.coordinator.rollout.Rollout;
 import dev.ullage.coordinator.rollout.Rollouts;
@@ -77,6 +79,7 @@ public final class CoordinatorLogic {
     private final NodeId node;
     private final LimitPlanner planner;
     private final OperatorDesk desk;
+    private final RankDemands demands;
 
     private final NavigableSet<NodeId> incompatible = new TreeSet<>();
     private final NavigableMap<DeviceId, Rule> heldBack = new TreeMap<>();
@@ -96,7 +99,8 @@ public final class CoordinatorLogic {
         this.settings = settings;
         this.policies = limits.policies();
         this.node = node;
-        this.planner = LimitPlanner.of(settings, limits);
+        this.demands = new RankDemands(limits.policies().observed().predictor());
+        this.planner = LimitPlanner.of(settings, limits, demands);
         this.desk = new OperatorDesk(planner);
         this.leadership = Leadership.start(uid, now);
         effects.add(Note.info("leadership node={} state={} reason=started", node, leadership.state()));
@@ -177,6 +181,12 @@ public final class CoordinatorLogic {
     /** For people, and for the policies that look at what ranks do; what is safe never rests on it. */
     public void onSampled(DeviceSampled sample, Instant now) {
         view = view.with(sample, now);
+        boolean counts = view.device(sample.device())
+                .filter(device -> device.node().equals(sample.node()))
+                .isPresent();
+        if (counts) {
+            demands.observe(sample.ranks(), now);
+        }
     }
 
     /** How far the readings of a device can be relied on. */
@@ -309,6 +319,10 @@ public final class CoordinatorLogic {
             rollouts = rollouts.retiring(this::isGone, now);
         }
         heldBack.keySet().removeIf(this::isGone);
+        if (!demands.isEmpty()) {
+            NavigableSet<RankId> known = view.ranks();
+            demands.forgetting(instance -> !known.contains(instance.rank()));
+        }
     }
 
     private boolean isGone(DeviceId device) {

@@ -11,6 +11,7 @@ import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
+import dev.ullage.config.ObservedPredictor;
 import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
 import dev.ullage.coordinator.planning.PlanGuard.Proposal;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
@@ -54,10 +55,15 @@ public final class LimitPlanner {
         this.guards = List.copyOf(guards);
     }
 
-    /** The policy of each job, with every guard. */
+    /** As below, where nobody follows what ranks use over time. */
     public static LimitPlanner of(CoordinatorSettings pace, LimitSettings limits) {
+        return of(pace, limits, new RankDemands(ObservedPredictor.PHASE_MAX));
+    }
+
+    /** The policy of each job, with every guard. */
+    public static LimitPlanner of(CoordinatorSettings pace, LimitSettings limits, RankDemands demands) {
         return new LimitPlanner(
-                new PolicyByJob(limits),
+                new PolicyByJob(limits, demands),
                 limits,
                 List.of(
                         new FreshnessGuard(pace.staleAfter()),

@@ -6,6 +6,7 @@ import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.model.RankWatch.PhasePeak;
 import dev.ullage.config.PolicySettings.Observed;
+import dev.ullage.coordinator.planning.RankDemands.Demand;
 import dev.ullage.coordinator.planning.Shares.RankShare;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -23,6 +24,8 @@ import java.util.OptionalLong;
  * <p>A rank that is not watched, or not for long enough since its worker's restart, has one peak, that of its whole
  * life, for all phases. Whenever peaks say nothing of the need (not known, too early, or cut short by the limit), the
  * limit is an equal part of the device.
+ *
+ * <p>A rank that counts no steps has, where the settings say so, the limit that {@link RankDemands} has for it.
  */
 public final class ObservedPolicy implements LimitPolicy {
     /** In the first step every phase but the optimizer's is without the state that is held in all later steps. */
@@ -33,10 +36,13 @@ public final class ObservedPolicy implements LimitPolicy {
 
     private final Observed settings;
     private final MemoryBytes minimum;
+    private final RankDemands demands;
 
-    public ObservedPolicy(Observed settings, MemoryBytes minimum) {
+    /** @param demands of ranks that count no steps, where the settings want them */
+    public ObservedPolicy(Observed settings, MemoryBytes minimum, RankDemands demands) {
         this.settings = settings;
         this.minimum = minimum;
+        this.demands = demands;
     }
 
     /** What a rank needs: in all phases, and in those of which it is known. */
@@ -57,13 +63,25 @@ public final class ObservedPolicy implements LimitPolicy {
     private Need need(RankRequest rank, PlanningInput input) {
         RankObserved observed = rank.observed();
         Map<Phase, MemoryBytes> peaks = peaks(observed);
-        Optional<String> obstacle = obstacle(observed, peaks);
+        Optional<Demand> demand = demands.of(rank.instance());
+        Optional<Claim> byUse =
+                demand.flatMap(known -> known.limit().map(limit -> byDemand(rank, limit, known.explanation())));
+        if (byUse.isPresent()) {
+            return new Need(byUse.get(), Optional.empty());
+        }
+        Optional<String> obstacle = demand.map(Demand::explanation).or(() -> obstacle(observed, peaks));
         if (obstacle.isPresent()) {
             String rule = "%s: %s over %s is %s"
                     .formatted(obstacle.get(), input.terms().budget(), input.rankCount(), input.equalPart());
             return new Need(new Claim(rank, input.equalPart(), rule), Optional.empty());
         }
         return peaks.isEmpty() ? byLife(rank) : byPhase(rank, peaks);
+    }
+
+    private Claim byDemand(RankRequest rank, MemoryBytes need, String explanation) {
+        MemoryBytes claimed =
+                need.max(rank.observed().held().orElse(MemoryBytes.ZERO)).max(minimum);
+        return new Claim(rank, claimed, raised("%s: %s".formatted(explanation, need), need, claimed));
     }
 
     private Need byLife(RankRequest rank) {
