@@ -89,7 +89,11 @@ final class Placer {
 
     /** As many of the missing devices as one node has room for; all or none when they must be of one node. */
     private Optional<Placed> some(int missing, Map<String, Set<Integer>> chosen) {
-        int most = wish.extent() == Extent.SPREAD ? 1 : missing;
+        int largest = offer.hosts().stream()
+                .mapToInt(host -> host.devices().size())
+                .max()
+                .orElse(0);
+        int most = wish.extent() == Extent.SPREAD ? 1 : Math.min(missing, largest);
         int least = wish.extent() == Extent.SAME_NODE ? missing : 1;
         for (int devices = most; devices >= least; devices--) {
             PlacementBoard board = board(chosen);
@@ -103,9 +107,14 @@ final class Placer {
 
     private PlacementRequest request(int devices) {
         long share = wish.memory()
-                .map(memory -> Math.multiplyExact(memory.value(), wish.ranksPerDevice()))
-                .orElseGet(() -> milli());
+                .map(memory -> timesAtMost(memory.value(), wish.ranksPerDevice()))
+                .orElseGet(this::milli);
         return PlacementRequest.ofDevices(devices, share);
+    }
+
+    /** An amount that no device has stays one. */
+    private static long timesAtMost(long bytes, int ranks) {
+        return bytes > Long.MAX_VALUE / ranks ? Long.MAX_VALUE : bytes * ranks;
     }
 
     private long milli() {
@@ -141,8 +150,9 @@ final class Placer {
         return new DeviceRoom(room.device(), MILLI, isOut ? 0 : roomMilli(room.room(), room.capacity()), room.reason());
     }
 
+    /** The most thousandths of the device that, in whole bytes and rounded down, are within the room. */
     private static long roomMilli(long room, long capacity) {
-        return (long) ((double) room / capacity * MILLI);
+        return Math.min(MILLI, ((room + 1) * MILLI - 1) / capacity);
     }
 
     private boolean isWanted(Device device) {
@@ -168,7 +178,7 @@ final class Placer {
     private long needOn(Device device) {
         return wish.memory().isPresent()
                 ? request(1).share()
-                : (long) Math.ceil((double) milli() * device.room().capacity() / MILLI);
+                : milli() * device.room().capacity() / MILLI;
     }
 
     private String never(int could) {

@@ -132,6 +132,22 @@ class PlacerTest {
 
         assertThat(found(most)).hasSize(1);
         assertThat(refused(more)).startsWith("never: ");
+
+        // Of a device whose four fifths are no whole number of bytes, four fifths are still to be had.
+        change((ArrayNode) nodes.get(0).path("devices"), 0)
+                .put("allocatableBytes", 100 * GIB - 3)
+                .put("budgetInForceBytes", (100 * GIB - 3) * 4 / 5)
+                .put("freeBytes", 100 * GIB - 3);
+        assertThat(found(most)).hasSize(1);
+    }
+
+    @Test
+    void anAmountBeyondAllBoundsIsRefusedAsAnyOther() {
+        node("a", 0);
+
+        assertThat(refused(gibibytes(64, 64, Long.MAX_VALUE / GIB, Extent.FEW_NODES)))
+                .startsWith("never: ");
+        assertThat(refused(gibibytes(100_000, 1, 1, Extent.FEW_NODES))).startsWith("never: ");
     }
 
     @Test
