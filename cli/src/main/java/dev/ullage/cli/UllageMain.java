@@ -9,6 +9,7 @@ import dev.ullage.cli.estimate.EstimateCommand;
 import dev.ullage.cli.node.CoordinatorCommand;
 import dev.ullage.cli.node.UpCommand;
 import dev.ullage.cli.node.WorkerCommand;
+import dev.ullage.cli.place.PlaceCommand;
 import dev.ullage.cli.predict.PredictCommand;
 import dev.ullage.cli.run.RunCommand;
 import dev.ullage.cli.simulate.SimulateCommand;
@@ -78,6 +79,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new EventsCommand(environment))
                 .addSubcommand(new PlanCommand(environment))
                 .addSubcommand(new SimulateCommand(environment))
+                .addSubcommand(new PlaceCommand(environment))
                 .addSubcommand(EstimateCommand.commandLine(environment))
                 .addSubcommand(new PredictCommand(environment))
                 .addSubcommand(new CommandLine(new SetCommand())

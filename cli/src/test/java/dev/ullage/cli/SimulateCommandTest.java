@@ -140,6 +140,9 @@ class SimulateCommandTest {
                         .getLength())
                 .isEqualTo(12);
         assertThat(folder).isDirectoryNotContaining("glob:**.part");
+        assertThat(Files.getPosixFilePermissions(chart))
+                .as("as of any other new file")
+                .isEqualTo(Files.getPosixFilePermissions(more));
     }
 
     @Test

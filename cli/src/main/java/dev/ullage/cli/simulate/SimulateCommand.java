@@ -4,17 +4,20 @@ import dev.ullage.cli.CliEnvironment;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
 import dev.ullage.cli.show.AllocationTable;
+import dev.ullage.cli.show.LoadTable;
 import dev.ullage.cli.simulate.TraceFiles.TraceException;
 import dev.ullage.coordinator.planning.balance.PolicyKind;
 import dev.ullage.coordinator.planning.balance.RequestMix;
 import dev.ullage.coordinator.simulation.AllocationCurve;
 import dev.ullage.coordinator.simulation.ArrivalProtocol;
+import dev.ullage.coordinator.simulation.LoadResult;
 import dev.ullage.coordinator.simulation.PolicyResult;
 import dev.ullage.coordinator.simulation.Workload;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -22,6 +25,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -35,7 +39,8 @@ import picocli.CommandLine.Spec;
             "",
             "The files have the columns of the Alibaba GPU trace of 2023; they may be gzipped (.gz).",
             "Jobs arrive in an order shuffled by the seed until 130 %% of all devices have been asked for; nobody leaves."
-                    + " Where the same run was published, its figure stands beside."
+                    + " Where the same run was published, its figure stands beside.",
+            "With --load jobs come, wait, run as long as in the trace and leave; see docs/placement.md, \"Under load\"."
         })
 public final class SimulateCommand implements Callable<Integer> {
     private static final String POLICIES = "fill,fgd,best-fit,pack,spread,random";
@@ -59,8 +64,11 @@ public final class SimulateCommand implements Callable<Integer> {
             paramLabel = "NAME",
             split = ",",
             description = "One or more of fill, fill-offline, fgd, best-fit, pack, spread, random; all but fill-offline"
-                    + " when left out.")
-    private List<String> policies = List.of(POLICIES.split(",", -1));
+                    + " when left out. With --load one of them (default: fill).")
+    private List<String> policies = List.of();
+
+    @Mixin
+    private final LoadOptions load = new LoadOptions();
 
     @Option(names = "--seeds", paramLabel = "N", description = "Runs of each policy (default: ${DEFAULT-VALUE}).")
     private int seeds = 10;
@@ -83,13 +91,19 @@ public final class SimulateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws CommandFailure {
-        List<PolicyKind> kinds = kinds();
+        List<PolicyKind> kinds = kinds(policies.isEmpty() ? List.of(defaults().split(",", -1)) : policies);
         if (seeds < 1 || seeds > MAX_SEEDS) {
             throw usage("--seeds must be 1 to %d: %d".formatted(MAX_SEEDS, seeds));
         }
         if (nodes == null) {
             throw usage("--nodes is missing");
         }
+        if (load.isAsked()) {
+            return underLoad(nodes, kinds);
+        }
+        load.refusal().ifPresent(reason -> {
+            throw usage(reason);
+        });
         List<PolicyResult> results = replay(read(nodes), kinds);
         PublishedRows published = PublishedRows.read();
         environment
@@ -105,9 +119,35 @@ public final class SimulateCommand implements Callable<Integer> {
         return ExitCode.OK.code();
     }
 
-    private List<PolicyKind> kinds() {
+    private String defaults() {
+        return load.isAsked() ? PolicyKind.FILL.label() : POLICIES;
+    }
+
+    private int underLoad(Path nodeFile, List<PolicyKind> kinds) throws CommandFailure {
+        if (chart != null) {
+            throw usage("--chart draws how full devices get as jobs arrive; there is no chart with --load");
+        }
+        if (kinds.size() > 1) {
+            throw usage("--policy must be one with --load: " + kinds);
+        }
+        load.refusal().ifPresent(reason -> {
+            throw usage(reason);
+        });
+        PolicyKind policy = kinds.get(0);
+        List<LoadResult> results = new LoadReplay(environment, load, policy, firstSeed, seeds).run(read(nodeFile));
+        environment
+                .out()
+                .print(
+                        json
+                                ? LoadJson.of(results, load, policy, firstSeed) + "\n"
+                                : LoadTable.render(results, environment.terminal()));
+        environment.out().flush();
+        return ExitCode.OK.code();
+    }
+
+    private List<PolicyKind> kinds(List<String> names) {
         List<PolicyKind> kinds = new ArrayList<>();
-        for (String name : policies) {
+        for (String name : names) {
             kinds.add(PolicyKind.of(name)
                     .orElseThrow(() -> usage("no placement policy \"%s\"; there are %s"
                             .formatted(
@@ -166,9 +206,12 @@ public final class SimulateCommand implements Callable<Integer> {
         try {
             Path target = file.toAbsolutePath();
             Path folder = target.getParent() == null ? target : target.getParent();
-            Path part = Files.createTempFile(folder, target.getFileName().toString(), ".part");
+            // Not a temporary file of the library, which only its owner may read: this one has the mode of any new
+            // file.
+            Path part = folder.resolve("%s.%d.part"
+                    .formatted(target.getFileName(), ProcessHandle.current().pid()));
             try {
-                Files.writeString(part, text);
+                Files.writeString(part, text, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
                 Files.move(part, target, StandardCopyOption.REPLACE_EXISTING);
             } finally {
                 Files.deleteIfExists(part);

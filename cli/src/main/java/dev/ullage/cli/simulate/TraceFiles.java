@@ -2,6 +2,7 @@ package dev.ullage.cli.simulate;
 
 import dev.ullage.cli.simulate.CsvTable.Row;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Priority;
 import dev.ullage.coordinator.planning.balance.DeviceRoom;
 import dev.ullage.coordinator.planning.balance.NodeRoom;
 import dev.ullage.coordinator.planning.balance.PlacementRequest;
@@ -11,8 +12,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -32,7 +37,9 @@ final class TraceFiles {
     private static final long WHOLE_DEVICE = 1000;
     private static final long MAX_SECONDS = 10_000_000_000L;
 
-    private static final Set<String> CLASSES = new TreeSet<>(List.of("LS", "Guaranteed", "Burstable", "BE"));
+    /** Classes of service: latency-sensitive and guaranteed, burstable, best effort. */
+    private static final NavigableMap<String, Priority> CLASSES = new TreeMap<>(
+            Map.of("LS", Priority.HIGH, "Guaranteed", Priority.HIGH, "Burstable", Priority.MEDIUM, "BE", Priority.LOW));
 
     private final Problems problems = new Problems();
     private final Set<String> models = new LinkedHashSet<>();
@@ -119,8 +126,10 @@ final class TraceFiles {
         Set<String> names = new LinkedHashSet<>();
         for (Row row : table.rows()) {
             unique(row, "name", names);
-            checkTheRest(table, row);
-            request(row).ifPresent(request -> jobs.add(new TraceJob(row.text("name"), request)));
+            OptionalLong ranFor = checkTheRest(table, row);
+            request(row)
+                    .ifPresent(
+                            request -> jobs.add(new TraceJob(row.text("name"), request, priority(table, row), ranFor)));
         }
         if (jobs.stream().noneMatch(job -> job.request().devices() > 0) && problems.count() == before) {
             problems.add(file + ": has no job that asks for a device");
@@ -160,14 +169,24 @@ final class TraceFiles {
         return named;
     }
 
-    /** The columns that the arrivals do not need must be sound as well: a trace that is wrong there is wrong. */
-    private static void checkTheRest(CsvTable table, Row row) {
-        if (table.has("qos") && !CLASSES.contains(row.text("qos"))) {
-            row.bad("qos", "must be one of " + CLASSES);
+    /** Medium where the trace does not say. */
+    private static Priority priority(CsvTable table, Row row) {
+        return table.has("qos") ? CLASSES.getOrDefault(row.text("qos"), Priority.MEDIUM) : Priority.MEDIUM;
+    }
+
+    /**
+     * The columns that the arrivals do not need must be sound as well: a trace that is wrong there is wrong.
+     *
+     * @return seconds from the start to the end; a job that still ran when the trace ended ended with it
+     */
+    private static OptionalLong checkTheRest(CsvTable table, Row row) {
+        if (table.has("qos") && !CLASSES.containsKey(row.text("qos"))) {
+            row.bad("qos", "must be one of " + CLASSES.keySet());
         }
-        if (table.has("scheduled_time") && !row.text("scheduled_time").isEmpty()) {
-            row.number("scheduled_time", 0, MAX_SECONDS);
-        }
+        Optional<Long> started =
+                table.has("scheduled_time") && !row.text("scheduled_time").isEmpty()
+                        ? row.number("scheduled_time", 0, MAX_SECONDS)
+                        : Optional.empty();
         Optional<Long> created =
                 table.has("creation_time") ? row.number("creation_time", 0, MAX_SECONDS) : Optional.empty();
         Optional<Long> deleted =
@@ -175,6 +194,8 @@ final class TraceFiles {
         if (created.isPresent() && deleted.isPresent() && deleted.orElseThrow() < created.orElseThrow()) {
             row.bad("deletion_time", "must not be before creation_time, which is " + created.orElseThrow());
         }
+        boolean isKnown = started.isPresent() && deleted.isPresent() && deleted.orElseThrow() > started.orElseThrow();
+        return isKnown ? OptionalLong.of(deleted.orElseThrow() - started.orElseThrow()) : OptionalLong.empty();
     }
 
     private static void unique(Row row, String column, Set<String> names) {

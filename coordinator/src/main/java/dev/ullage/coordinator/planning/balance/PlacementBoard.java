@@ -28,6 +28,7 @@ public final class PlacementBoard {
     private final int[] version;
     private final int[] first;
     private final int[] left;
+    private final boolean[] kept;
     private final int[] reference;
     private final long[] modelCapacity;
     private final Map<PlacementRequest, RequestType> types = new LinkedHashMap<>();
@@ -45,6 +46,7 @@ public final class PlacementBoard {
         cpuLeft = new int[count];
         memoryLeft = new int[count];
         version = new int[count];
+        kept = new boolean[count];
         first = new int[count + 1];
         left = new int[nodes.stream().mapToInt(node -> node.devices().size()).sum()];
         Map<String, Integer> numbers = new LinkedHashMap<>();
@@ -175,14 +177,53 @@ public final class PlacementBoard {
 
     /** Whether the node has all that a request of this type asks for. */
     boolean hosts(int node, RequestType type) {
-        return type.isAllowedOn(model[node])
+        return !kept[node]
+                && type.isAllowedOn(model[node])
                 && cpuLeft[node] >= type.cpuMilli()
                 && memoryLeft[node] >= type.memoryMebibytes()
                 && fittingDevices(node, type.grains()) >= type.devices();
     }
 
+    boolean hostsAnywhere(RequestType type) {
+        for (int node = 0; node < nodes.size(); node++) {
+            if (hosts(node, type)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    boolean allows(int node, RequestType type) {
+        return type.isAllowedOn(model[node]);
+    }
+
+    /** Keeps a node for a job that waits, or no longer: while it is kept, nothing is placed there. */
+    void keep(int node, boolean isKept) {
+        kept[node] = isKept;
+        version[node]++;
+    }
+
+    /** Says what is left on a device where that is not the difference of what was and what was taken. */
+    void setGrains(int node, int device, int grains) {
+        freeGrains += (long) grains - left[first[node] + device];
+        left[first[node] + device] = grains;
+        version[node]++;
+    }
+
+    /** What was left on a device when the board was made. */
+    int grainsAtFirst(int node, int device) {
+        return unit.roomInGrains(nodes.get(node).devices().get(device).room());
+    }
+
+    int memoryMebibytesAtFirst(int node) {
+        return Math.toIntExact(nodes.get(node).hostMemory().value() / MemoryBytes.MEBIBYTE);
+    }
+
     /** The first bound that keeps the type off the node. */
     Optional<Bound> bound(int node, RequestType type) {
+        if (kept[node]) {
+            return Optional.of(Bound.KEPT);
+        }
         if (!type.isAllowedOn(model[node])) {
             return Optional.of(Bound.MODEL);
         }
@@ -205,6 +246,7 @@ public final class PlacementBoard {
 
     /** What can keep a request off a node, in the order in which it is looked at. */
     enum Bound {
+        KEPT("kept for the first of the queue"),
         MODEL("another model"),
         CPU("too little cpu"),
         HOST_MEMORY("too little host memory"),

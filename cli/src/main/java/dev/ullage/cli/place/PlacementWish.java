@@ -1,0 +1,48 @@
+package dev.ullage.cli.place;
+
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Share;
+import dev.ullage.coordinator.planning.balance.PolicyKind;
+import java.util.Optional;
+
+/**
+ * What somebody wants placed.
+ *
+ * @param ranks 1 or more
+ * @param ranksPerDevice 1 or more
+ * @param memory of each rank; empty when it is a share
+ * @param share of its device's memory, of each rank; empty when it is an amount
+ * @param extent how far apart the ranks may or must be
+ * @param model what the product name of a device must match, with * and ?; empty when any will do
+ */
+record PlacementWish(
+        int ranks,
+        int ranksPerDevice,
+        Optional<MemoryBytes> memory,
+        Optional<Share> share,
+        Extent extent,
+        Optional<String> model,
+        PolicyKind policy) {
+
+    /** On how many nodes. */
+    enum Extent {
+        SAME_NODE,
+        /** As few nodes as come out when each takes as many as it can. */
+        FEW_NODES,
+        /** One device at a time, each on the node that is used least. */
+        SPREAD
+    }
+
+    /** Each with {@link #ranksPerDevice} ranks, the last with what remains. */
+    int devices() {
+        return (ranks + ranksPerDevice - 1) / ranksPerDevice;
+    }
+
+    /** What it asks of a device, in words. */
+    String each() {
+        String amount = memory.map(MemoryBytes::toString)
+                .or(() -> share.map(part -> part + " of a device"))
+                .orElseThrow();
+        return ranksPerDevice == 1 ? amount : "%d x %s".formatted(ranksPerDevice, amount);
+    }
+}

@@ -1,0 +1,121 @@
+package dev.ullage.cli.place;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ullage.cli.place.PlacementWish.Extent;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.coordinator.planning.balance.PolicyKind;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** The text of each launcher, whole. */
+class LaunchFormTest {
+    /** Two ranks on one device, one on another of the same node, one on another node. */
+    private static final List<PlacedRank> RANKS = List.of(
+            new PlacedRank(0, "host-a", 0, "GPU-a0", 0),
+            new PlacedRank(1, "host-a", 1, "GPU-a0", 0),
+            new PlacedRank(2, "host-a", 2, "GPU-a3", 3),
+            new PlacedRank(3, "host-b", 0, "GPU-b1", 1));
+
+    private static final String EACH =
+            """
+            # rank 0: host-a, local rank 0, CUDA_VISIBLE_DEVICES=GPU-a0
+            # rank 1: host-a, local rank 1, CUDA_VISIBLE_DEVICES=GPU-a0
+            # rank 2: host-a, local rank 2, CUDA_VISIBLE_DEVICES=GPU-a3
+            # rank 3: host-b, local rank 0, CUDA_VISIBLE_DEVICES=GPU-b1
+            """;
+
+    @Test
+    void torchrun() {
+        assertThat(LaunchForm.TORCHRUN.text(RANKS))
+                .isEqualTo(
+                        """
+                        # on host-a
+                        CUDA_VISIBLE_DEVICES=GPU-a0,GPU-a3 torchrun --nnodes=2 --node-rank=0 --master-addr=host-a \
+                        --master-port=29500 --nproc-per-node=3 COMMAND
+                        # on host-b
+                        CUDA_VISIBLE_DEVICES=GPU-b1 torchrun --nnodes=2 --node-rank=1 --master-addr=host-a \
+                        --master-port=29500 --nproc-per-node=1 COMMAND
+                        """
+                                + EACH);
+    }
+
+    @Test
+    void torchrunOnOneNodeNeedsNobodyElse() {
+        assertThat(LaunchForm.TORCHRUN.text(RANKS.subList(3, 4)))
+                .contains("CUDA_VISIBLE_DEVICES=GPU-b1 torchrun --standalone --nproc-per-node=1 COMMAND\n");
+    }
+
+    @Test
+    void mpirun() {
+        assertThat(LaunchForm.MPIRUN.text(RANKS))
+                .isEqualTo(
+                        """
+                        # hostfile: host-a slots=3
+                        # hostfile: host-b slots=1
+                        mpirun -np 2 -H host-a:3 -x CUDA_VISIBLE_DEVICES=GPU-a0 COMMAND \
+                        : -np 1 -H host-a:3 -x CUDA_VISIBLE_DEVICES=GPU-a3 COMMAND \
+                        : -np 1 -H host-b:1 -x CUDA_VISIBLE_DEVICES=GPU-b1 COMMAND
+                        """
+                                + EACH);
+    }
+
+    @Test
+    void horovodrun() {
+        assertThat(LaunchForm.HOROVODRUN.text(RANKS))
+                .isEqualTo(
+                        """
+                        # hostfile: host-a slots=3
+                        # hostfile: host-b slots=1
+                        horovodrun -np 4 -H host-a:3,host-b:1 COMMAND
+                        """
+                                + EACH);
+    }
+
+    @Test
+    void deepspeedTakesNumbersAndOneRankForEachDevice() {
+        PlacementWish two = new PlacementWish(
+                2,
+                2,
+                Optional.of(MemoryBytes.ofGibibytes(1)),
+                Optional.empty(),
+                Extent.FEW_NODES,
+                Optional.empty(),
+                PolicyKind.FILL);
+
+        assertThat(LaunchForm.DEEPSPEED.text(RANKS.subList(1, 4)))
+                .startsWith(
+                        """
+                        # hostfile: host-a slots=4
+                        # hostfile: host-b slots=2
+                        CUDA_DEVICE_ORDER=PCI_BUS_ID deepspeed --hostfile=HOSTFILE --include="host-a:0,3@host-b:1" COMMAND
+                        """);
+        assertThat(LaunchForm.DEEPSPEED.refusal(two)).isPresent();
+        assertThat(LaunchForm.SRUN.refusal(two)).isEmpty();
+    }
+
+    @Test
+    void srun() {
+        assertThat(LaunchForm.SRUN.text(RANKS))
+                .isEqualTo(
+                        """
+                        # SLURM_HOSTFILE: host-a
+                        # SLURM_HOSTFILE: host-a
+                        # SLURM_HOSTFILE: host-a
+                        # SLURM_HOSTFILE: host-b
+                        SLURM_HOSTFILE=HOSTFILE srun --nodes=2 --ntasks=4 --distribution=arbitrary sh -c \
+                        'case $SLURM_PROCID in 0) d=GPU-a0;; 1) d=GPU-a0;; 2) d=GPU-a3;; 3) d=GPU-b1;; esac; \
+                        CUDA_VISIBLE_DEVICES=$d exec "$@"' sh COMMAND
+                        """
+                                + EACH);
+    }
+
+    @Test
+    void json() {
+        assertThat(LaunchForm.JSON.text(RANKS.subList(0, 1)))
+                .isEqualTo(
+                        "{\"schema\":1,\"reserved\":false,\"ranks\":[{\"rank\":0,\"node\":\"host-a\",\"localRank\":0,"
+                                + "\"device\":\"GPU-a0\",\"index\":0}]}\n");
+    }
+}

@@ -1,0 +1,213 @@
+package dev.ullage.cli.place;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.cli.place.PlacementWish.Extent;
+import dev.ullage.cli.place.Placer.Answer;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Share;
+import dev.ullage.coordinator.planning.balance.PolicyKind;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class PlacerTest {
+    private static final long GIB = 1L << 30;
+
+    private final ObjectNode status = new JsonMapper().createObjectNode();
+    private final ArrayNode nodes = status.putArray("nodes");
+
+    /** A node with devices of 100 GiB, a fifth of them in reserve, with so many GiB promised and used on each. */
+    private ArrayNode node(String name, int... promised) {
+        ObjectNode node = nodes.addObject();
+        node.put("node", name);
+        ArrayNode devices = node.putArray("devices");
+        for (int i = 0; i < promised.length; i++) {
+            ObjectNode device = devices.addObject();
+            device.put("uuid", "GPU-" + name + i);
+            device.put("index", i);
+            device.put("name", name.equals("old") ? "NVIDIA A100" : "NVIDIA H100");
+            device.put("allocatableBytes", 100 * GIB);
+            device.put("reserveBasisPoints", 2000);
+            device.put("budgetInForceBytes", 80 * GIB);
+            device.put("ceilingBytes", promised[i] * GIB);
+            device.put("freeBytes", (100 - promised[i]) * GIB);
+            device.put("foreignBytes", 0);
+            device.put("sampleState", "fresh");
+            device.put("overBudget", false);
+        }
+        return devices;
+    }
+
+    private static ObjectNode change(ArrayNode devices, int index) {
+        return (ObjectNode) devices.get(index);
+    }
+
+    private static PlacementWish gibibytes(int ranks, int perDevice, long amount, Extent extent) {
+        return new PlacementWish(
+                ranks,
+                perDevice,
+                Optional.of(MemoryBytes.ofGibibytes(amount)),
+                Optional.empty(),
+                extent,
+                Optional.empty(),
+                PolicyKind.FILL);
+    }
+
+    private Answer place(PlacementWish wish) {
+        return Placer.place(Offer.of(status), wish);
+    }
+
+    private List<PlacedRank> found(PlacementWish wish) {
+        assertThat(place(wish)).isInstanceOf(Answer.Found.class);
+        return ((Answer.Found) place(wish)).ranks();
+    }
+
+    private String refused(PlacementWish wish) {
+        Answer answer = place(wish);
+        if (answer instanceof Answer.Never never) {
+            return "never: " + never.why();
+        }
+        return answer instanceof Answer.NotNow notNow ? "not now: " + notNow.why() : "found";
+    }
+
+    @Test
+    void aJobGoesToAsFewNodesAsItCan() {
+        node("a", 0, 0);
+        node("b", 0, 0, 0, 0);
+
+        assertThat(found(gibibytes(4, 1, 50, Extent.FEW_NODES)))
+                .extracting(PlacedRank::uuid)
+                .containsExactly("GPU-b0", "GPU-b1", "GPU-b2", "GPU-b3");
+        assertThat(found(gibibytes(5, 1, 50, Extent.FEW_NODES)))
+                .extracting(PlacedRank::rank, PlacedRank::node, PlacedRank::localRank)
+                .contains(tuple(4, "a", 0))
+                .hasSize(5);
+    }
+
+    @Test
+    void spreadAlternatesNodes() {
+        node("a", 0, 0);
+        node("b", 0, 0);
+
+        assertThat(found(gibibytes(2, 1, 10, Extent.SPREAD)))
+                .extracting(PlacedRank::node)
+                .containsExactlyInAnyOrder("a", "b");
+    }
+
+    @Test
+    void ranksShareADeviceOnlyAsAskedAndTheLastTakesWhatRemains() {
+        node("a", 0, 0);
+
+        assertThat(found(gibibytes(3, 2, 30, Extent.SAME_NODE)))
+                .extracting(PlacedRank::uuid)
+                .containsExactly("GPU-a0", "GPU-a0", "GPU-a1");
+        assertThat(refused(gibibytes(3, 2, 41, Extent.SAME_NODE))).startsWith("never: 3 ranks need 2 devices");
+    }
+
+    // A share is one of all of the device: the reserve of a fifth leaves no room for nine tenths.
+    @Test
+    void sharesAreOfTheWholeDevice() {
+        node("a", 0);
+        PlacementWish most = new PlacementWish(
+                1,
+                1,
+                Optional.empty(),
+                Optional.of(Share.ofPercent(80)),
+                Extent.FEW_NODES,
+                Optional.empty(),
+                PolicyKind.PACK);
+        PlacementWish more = new PlacementWish(
+                1,
+                1,
+                Optional.empty(),
+                Optional.of(Share.ofPercent(90)),
+                Extent.FEW_NODES,
+                Optional.empty(),
+                PolicyKind.PACK);
+
+        assertThat(found(most)).hasSize(1);
+        assertThat(refused(more)).startsWith("never: ");
+
+        // Of a device whose four fifths are no whole number of bytes, four fifths are still to be had.
+        change((ArrayNode) nodes.get(0).path("devices"), 0)
+                .put("allocatableBytes", 100 * GIB - 3)
+                .put("budgetInForceBytes", (100 * GIB - 3) * 4 / 5)
+                .put("freeBytes", 100 * GIB - 3);
+        assertThat(found(most)).hasSize(1);
+    }
+
+    @Test
+    void anAmountBeyondAllBoundsIsRefusedAsAnyOther() {
+        node("a", 0);
+
+        assertThat(refused(gibibytes(64, 64, Long.MAX_VALUE / GIB, Extent.FEW_NODES)))
+                .startsWith("never: ");
+        assertThat(refused(gibibytes(100_000, 1, 1, Extent.FEW_NODES))).startsWith("never: ");
+    }
+
+    @Test
+    void theLesserOfPromisedAndMeasuredRoomCounts() {
+        ArrayNode devices = node("a", 0, 50);
+        change(devices, 0).put("freeBytes", 20 * GIB);
+
+        assertThat(found(gibibytes(1, 1, 25, Extent.FEW_NODES)))
+                .extracting(PlacedRank::uuid)
+                .containsExactly("GPU-a1");
+        assertThat(refused(gibibytes(1, 1, 40, Extent.FEW_NODES)))
+                .startsWith("not now: 1 ranks need 1 devices with 40.0 GiB each; 0 have that now")
+                .contains("a device 0 (NVIDIA H100): 20.0 GiB free, 20.0 GiB more needed")
+                .contains("a device 1 (NVIDIA H100): 30.0 GiB free, 10.0 GiB more needed");
+    }
+
+    @Test
+    void devicesThatAreOutSayWhy() {
+        ArrayNode devices = node("a", 0, 0, 0, 0);
+        change(devices, 0).put("sampleState", "lost");
+        change(devices, 1).put("overBudget", true);
+        change(devices, 2).putNull("freeBytes");
+        change(devices, 3).putNull("ceilingBytes");
+
+        assertThat(refused(gibibytes(1, 1, 10, Extent.FEW_NODES)))
+                .startsWith("not now: ")
+                .contains("device 0 (NVIDIA H100): its readings are lost")
+                .contains("device 1 (NVIDIA H100): more is promised on it than may be")
+                .contains("device 2 (NVIDIA H100): its free memory is not known")
+                .contains("not counted: a device 3: its memory or its ledger is not known");
+    }
+
+    @Test
+    void whatNeverFitsIsToldWithTheNumbers() {
+        node("a", 80, 80);
+        node("old", 0, 0);
+
+        assertThat(refused(gibibytes(3, 1, 40, Extent.SAME_NODE)))
+                .isEqualTo("never: 3 ranks need 3 devices of one node with 40.0 GiB each; 2 could ever give that, of 4,"
+                        + " the most that one can promise is 80.0 GiB");
+        assertThat(refused(gibibytes(1, 1, 81, Extent.FEW_NODES))).startsWith("never: ");
+        assertThat(refused(gibibytes(2, 1, 40, Extent.FEW_NODES))).isEqualTo("found");
+    }
+
+    @Test
+    void onlyDevicesThatMatchTheModel() {
+        node("a", 80, 0);
+        node("old", 0, 0);
+        PlacementWish wish = new PlacementWish(
+                2,
+                1,
+                Optional.of(MemoryBytes.ofGibibytes(40)),
+                Optional.empty(),
+                Extent.FEW_NODES,
+                Optional.of("*h100*"),
+                PolicyKind.BEST_FIT);
+
+        assertThat(refused(wish))
+                .startsWith("not now: ")
+                .contains("1 have that now, so 1 of these")
+                .doesNotContain("old");
+    }
+}

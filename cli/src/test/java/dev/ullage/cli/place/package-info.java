@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.cli.place;
+
+import org.jspecify.annotations.NullMarked;
