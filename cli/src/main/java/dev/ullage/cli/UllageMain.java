@@ -8,6 +8,7 @@ import dev.ullage.cli.estimate.EstimateCommand;
 import dev.ullage.cli.node.CoordinatorCommand;
 import dev.ullage.cli.node.UpCommand;
 import dev.ullage.cli.node.WorkerCommand;
+import dev.ullage.cli.replay.ReplayCommand;
 import dev.ullage.cli.run.RunCommand;
 import dev.ullage.cli.simulate.SimulateCommand;
 import dev.ullage.config.SettingsException;
@@ -72,6 +73,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new ExplainCommand(environment))
                 .addSubcommand(new EventsCommand(environment))
                 .addSubcommand(new PlanCommand(environment))
+                .addSubcommand(new ReplayCommand(environment))
                 .addSubcommand(new SimulateCommand(environment))
                 .addSubcommand(EstimateCommand.commandLine(environment))
                 .addSubcommand(new CommandLine(new SetCommand())

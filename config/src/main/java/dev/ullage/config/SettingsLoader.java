@@ -8,6 +8,7 @@ import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigResolveOptions;
 import com.typesafe.config.ConfigValueFactory;
+import dev.ullage.common.model.MemoryBytes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -37,6 +38,9 @@ public final class SettingsLoader {
     private static final int MAX_STREAM_READERS = 96;
 
     private static final int MAX_STREAM_BUFFER = 1_024;
+    private static final MemoryBytes SMALLEST_LOG = MemoryBytes.of(64 * 1024);
+    private static final MemoryBytes LARGEST_LOG = MemoryBytes.ofGibibytes(1);
+    private static final int MAX_LOG_FILES = 100;
 
     private final SettingsReader reader;
     private final Map<String, String> environment;
@@ -141,7 +145,8 @@ public final class SettingsLoader {
     }
 
     private UllageSettings read() {
-        return new UllageSettings(node(), cluster(), http(), worker(), coordinator(), new LimitsReader(reader).read());
+        return new UllageSettings(
+                node(), cluster(), http(), worker(), coordinator(), new LimitsReader(reader).read(), decisionLog());
     }
 
     private NodeSettings node() {
@@ -211,6 +216,18 @@ public final class SettingsLoader {
                         reader.value("ullage.worker.watch.snapshots", wholeNumber(1, MAX_SNAPSHOTS)),
                         reader.value("ullage.worker.watch.release-from", ValueParsers::share),
                         reader.value("ullage.worker.watch.release-below", ValueParsers::share)));
+    }
+
+    private DecisionLogSettings decisionLog() {
+        MemoryBytes maxBytes = reader.value("ullage.coordinator.decision-log.max-bytes", ValueParsers::size);
+        reader.require(
+                "ullage.coordinator.decision-log.max-bytes",
+                () -> !SMALLEST_LOG.isMoreThan(maxBytes) && !maxBytes.isMoreThan(LARGEST_LOG),
+                () -> "must be 64 KiB to 1 GiB");
+        return new DecisionLogSettings(
+                reader.value("ullage.coordinator.decision-log.enabled", ValueParsers::onOrOff),
+                maxBytes,
+                reader.value("ullage.coordinator.decision-log.files", wholeNumber(1, MAX_LOG_FILES)));
     }
 
     private CoordinatorSettings coordinator() {

@@ -6,6 +6,7 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
+import dev.ullage.coordinator.decisions.Decision;
 import java.util.Arrays;
 import java.util.List;
 
@@ -31,6 +32,9 @@ public sealed interface CoordinatorEffect {
 
     /** Send a worker what the ranks of a job are to do after one ran out of memory. */
     record Direct(NodeId worker, CoordinatorToken token, JobDirective directive) implements CoordinatorEffect {}
+
+    /** Keep what was decided and from what. */
+    record Recorded(Decision decision) implements CoordinatorEffect {}
 
     /**
      * Something was decided, or is not as it should be; one line for the log.

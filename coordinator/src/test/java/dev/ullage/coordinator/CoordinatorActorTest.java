@@ -15,6 +15,7 @@ import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
@@ -482,6 +483,7 @@ class CoordinatorActorTest {
                 new JobsReported(new NodeId("a"), Optional.empty(), List.of()),
                 new StatusQuery(operator.getRef()),
                 new EventsQuery(Optional.empty(), operator.getRef()),
+                new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 1, operator.getRef()),
                 new SetReserve(Optional.empty(), Share.NONE, operator.getRef()),
                 new SetShare(JOB, OptionalInt.empty(), Share.ALL, operator.getRef()));
 
@@ -492,7 +494,7 @@ class CoordinatorActorTest {
                         .filter(ToCoordinator.class::isAssignableFrom)
                         .toList());
         messages.forEach(coordinator::tell);
-        operator.receiveSeveralMessages(4);
+        operator.receiveSeveralMessages(5);
         unhandled.expectNoMessage(Duration.ofMillis(50));
     }
 }

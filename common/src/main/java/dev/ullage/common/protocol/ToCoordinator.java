@@ -105,6 +105,18 @@ public sealed interface ToCoordinator extends WireMessage {
     record EventsQuery(Optional<EventId> after, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
 
     /**
+     * Somebody wants to see what was decided, newest first. An older coordinator does not answer.
+     *
+     * @param device only what is about it; empty: all
+     * @param job only what is about it; empty: all
+     * @param offset how many of the newest are left out
+     * @param limit how many are wanted at most
+     */
+    record DecisionsQuery(
+            Optional<DeviceId> device, Optional<JobId> job, int offset, int limit, ActorRef<ToOperator> replyTo)
+            implements ToCoordinator {}
+
+    /**
      * An operator changes the reserve.
      *
      * @param device one device, or empty for all

@@ -28,6 +28,7 @@ import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ClusterEvent.About;
+import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
@@ -41,6 +42,7 @@ import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Explanation;
@@ -114,6 +116,7 @@ final class WireSamples {
                 new JobsReported(NODE, Optional.of(TOKEN), List.of(jobReport())),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.of(new EventId(3, 17)), operator),
+                new DecisionsQuery(Optional.of(DEVICE), Optional.of(new JobId("bert-large")), 20, 10, operator),
                 new SetReserve(Optional.of(DEVICE), Share.ofPercent(30), operator),
                 new SetShare(new JobId("bert-large"), OptionalInt.of(3), Share.ofPercent(50), operator),
                 new LearnFrom(TOKEN, coordinator),
@@ -141,6 +144,7 @@ final class WireSamples {
                                 About.device(NODE, DEVICE).withRank(new JobId("bert-large"), 3),
                                 "limit of rank bert-large/3: 32.0 GiB -> 16.0 GiB")),
                         false),
+                new Decisions(List.of("{\"schema\":1,\"kind\":\"operator\"}"), 7, false),
                 new Accepted("reserve of all devices: 30%"),
                 new Refused("no job named bert-larg; known: bert-large"));
     }
@@ -155,6 +159,7 @@ final class WireSamples {
                 new JobsReported(NODE, Optional.empty(), List.of(sparseJobReport())),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.empty(), operator),
+                new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 1, operator),
                 new SetReserve(Optional.empty(), Share.NONE, operator),
                 new SetShare(new JobId("bert-large"), OptionalInt.empty(), Share.ALL, operator),
                 new LearnFrom(TOKEN, coordinator),
@@ -167,6 +172,7 @@ final class WireSamples {
                         List.of(new NodeStatus(NODE, 0, List.of(sparseDeviceStatus()))),
                         List.of()),
                 new Events(List.of(), true),
+                new Decisions(List.of(), 0, true),
                 new Accepted(""),
                 new Refused(""));
     }

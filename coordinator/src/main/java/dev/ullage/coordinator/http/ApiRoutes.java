@@ -7,6 +7,7 @@ import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
@@ -14,9 +15,11 @@ import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.config.StreamSettings;
+import dev.ullage.coordinator.journal.DecisionPages;
 import dev.ullage.coordinator.metrics.MetricsPage;
 import java.time.Clock;
 import java.time.Duration;
@@ -101,6 +104,11 @@ final class ApiRoutes extends AllDirectives {
                         "events",
                         () -> get(() -> parameterList(
                                 parameters -> completeWithFuture(events(EventFilter.parse(parameters)))))),
+                route(
+                        "api/v1",
+                        "decisions",
+                        () -> get(() -> parameterList(
+                                parameters -> completeWithFuture(decisions(DecisionFilter.parse(parameters)))))),
                 watching.create(),
                 resource(Resource.NODES),
                 resource(Resource.DEVICES),
@@ -177,6 +185,19 @@ final class ApiRoutes extends AllDirectives {
                 replyTo -> new EventsQuery(filter.since(), replyTo),
                 answer -> answer instanceof Events events
                         ? json(EventsJson.page(events, filter.query()))
+                        : unexpected(answer));
+    }
+
+    private CompletionStage<HttpResponse> decisions(DecisionFilter filter) {
+        ResourceQuery query = filter.query();
+        if (!query.problems().isEmpty()) {
+            return CompletableFuture.completedStage(response(
+                    new Problem(StatusCodes.BAD_REQUEST, "the request cannot be understood", query.problems())));
+        }
+        return ask(
+                replyTo -> new DecisionsQuery(filter.device(), filter.job(), query.offset(), query.limit(), replyTo),
+                answer -> answer instanceof Decisions decisions
+                        ? json(DecisionPages.json(decisions, StatusJson.SCHEMA, query.offset(), query.limit()))
                         : unexpected(answer));
     }
 
@@ -314,7 +335,7 @@ final class ApiRoutes extends AllDirectives {
                                         Problem.of(
                                                 StatusCodes.NOT_FOUND,
                                                 "there is nothing here; known: /api/v1/status, /api/v1/nodes, /api/v1/devices,"
-                                                        + " /api/v1/jobs, /api/v1/ranks, /api/v1/events, /api/v1/stream, /api/v1/reserve, /api/v1/share, /, /metrics, /health/live, /health/ready"))))
+                                                        + " /api/v1/jobs, /api/v1/ranks, /api/v1/events, /api/v1/decisions, /api/v1/stream, /api/v1/reserve, /api/v1/share, /, /metrics, /health/live, /health/ready"))))
                 .build();
     }
 

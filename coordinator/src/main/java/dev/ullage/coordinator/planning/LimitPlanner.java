@@ -9,6 +9,7 @@ import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
+import dev.ullage.coordinator.planning.DeviceInput.RankInput;
 import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
 import dev.ullage.coordinator.planning.PlanGuard.Proposal;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
@@ -16,6 +17,7 @@ import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
 import dev.ullage.coordinator.planning.Shares.RankShare;
 import dev.ullage.coordinator.view.DeviceView;
 import dev.ullage.coordinator.view.Heard;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableMap;
@@ -48,11 +50,16 @@ public final class LimitPlanner {
 
     /** The policy of each job, with every guard. */
     public static LimitPlanner of(CoordinatorSettings pace, LimitSettings limits) {
+        return of(pace.staleAfter(), limits);
+    }
+
+    /** @param staleAfter age from which a ledger's report is no base for a plan */
+    public static LimitPlanner of(Duration staleAfter, LimitSettings limits) {
         return new LimitPlanner(
                 new PolicyByJob(limits),
                 limits,
                 List.of(
-                        new FreshnessGuard(pace.staleAfter()),
+                        new FreshnessGuard(staleAfter),
                         new MeasuredGuard(),
                         new MinimumLimitGuard(limits.minimum()),
                         new SampleGuard(),
@@ -61,43 +68,55 @@ public final class LimitPlanner {
 
     /** One outcome for each device whose ledger obeys the coordinator, in the order of the devices. */
     public List<PlanOutcome> plan(Situation situation) {
+        return decide(situation).stream().map(Decided::outcome).toList();
+    }
+
+    /** The same, each with what it follows from. */
+    public List<Decided> decide(Situation situation) {
         return situation.view().devices().stream()
                 .filter(device -> device.obeys(situation.token()))
-                .map(device -> plan(device, situation))
+                .map(device -> input(device, situation))
+                .map(input -> new Decided(input, decide(input)))
                 .toList();
     }
 
-    private PlanOutcome plan(DeviceView device, Situation situation) {
+    /** What was decided for a device, and from what. */
+    public record Decided(DeviceInput input, PlanOutcome outcome) {}
+
+    private DeviceInput input(DeviceView device, Situation situation) {
         OperatorWishes wishes = situation.wishes();
         Heard<LimitsReported> report = device.report().orElseThrow();
         LedgerReport ledger = report.message().ledger();
         Share reserve = wishes.reserve(device.id()).orElse(ledger.wanted().reserve());
-        BudgetTerms terms = ledger.wanted().withReserve(reserve);
-        DeviceTarget before =
-                situation.onItsWay(device.id()).map(DeviceTarget::of).orElseGet(() -> DeviceTarget.of(ledger));
-        List<PlannedLimit> wanted = limits(device, terms, ledger, wishes);
-        List<PlannedLimit> limits = ledger.overBudget() ? notBelowTheMinimum(wanted) : wanted;
-        DevicePlan plan =
-                new DevicePlan(device.id(), reserve, limits, PlanChange.describe(before, reserve, limits, terms));
-        return judge(new Proposal(
-                plan,
-                before,
-                terms,
+        NavigableMap<RankInstance, RankObserved> observed = observed(device);
+        List<RankInput> ranks = ledger.grants().stream()
+                .map(grant -> new RankInput(request(grant, wishes, observed), observed.containsKey(grant.instance())))
+                .sorted(Comparator.comparing(rank -> rank.request().instance()))
+                .toList();
+        return new DeviceInput(
+                device.id(),
+                ledger.wanted().withReserve(reserve),
+                ledger.overBudget(),
+                situation.onItsWay(device.id()).map(DeviceTarget::of).orElseGet(() -> DeviceTarget.of(ledger)),
                 report.ageAt(situation.now()),
                 device.sampleState(),
-                unseen(device, ledger, wishes)));
+                ranks);
     }
 
-    private List<PlannedLimit> limits(
-            DeviceView device, BudgetTerms terms, LedgerReport ledger, OperatorWishes wishes) {
-        NavigableMap<RankInstance, RankObserved> observed = observed(device);
-        List<RankRequest> ranks = ledger.grants().stream()
-                .map(grant -> request(grant, wishes, observed))
-                .sorted(Comparator.comparing(RankRequest::instance))
-                .toList();
-        return policy.share(new PlanningInput(device.id(), terms, ranks)).ranks().stream()
-                .map(this::planned)
-                .toList();
+    /** Looks at nothing but its argument and the settings. */
+    public PlanOutcome decide(DeviceInput input) {
+        BudgetTerms terms = input.terms();
+        List<PlannedLimit> wanted =
+                policy.share(new PlanningInput(input.device(), terms, input.requests())).ranks().stream()
+                        .map(this::planned)
+                        .toList();
+        List<PlannedLimit> limits = input.overBudget() ? notBelowTheMinimum(wanted) : wanted;
+        DevicePlan plan = new DevicePlan(
+                input.device(),
+                terms.reserve(),
+                limits,
+                PlanChange.describe(input.before(), terms.reserve(), limits, terms));
+        return judge(new Proposal(plan, input.before(), terms, input.reportAge(), input.sample(), input.unseen()));
     }
 
     /**
@@ -122,17 +141,6 @@ public final class LimitPlanner {
                 wishes.share(instance.rank()).orElse(grant.share()),
                 JobPolicies.terms(grant, settings.policies(), wishes),
                 observed.getOrDefault(instance, RankObserved.NOTHING));
-    }
-
-    private List<RankInstance> unseen(DeviceView device, LedgerReport ledger, OperatorWishes wishes) {
-        NavigableMap<RankInstance, RankObserved> observed = observed(device);
-        return ledger.grants().stream()
-                .filter(grant -> !observed.containsKey(grant.instance()))
-                .filter(grant -> JobPolicies.terms(grant, settings.policies(), wishes)
-                        .policy()
-                        .looksAtRanks())
-                .map(GrantReport::instance)
-                .toList();
     }
 
     private static NavigableMap<RankInstance, RankObserved> observed(DeviceView device) {

@@ -3,6 +3,7 @@ package dev.ullage.coordinator.planning;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.protocol.RankSample;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -16,7 +17,7 @@ import java.util.OptionalLong;
  * @param held what its allocator holds now
  * @param peakReserved the most its allocator ever held, over all phases
  * @param refusals requests its allocator turned away because of the limit
- * @param watch what its last steps did, phase by phase
+ * @param watch what its last steps did, phase by phase; without what only people look at
  */
 public record RankObserved(
         OptionalInt worldSize,
@@ -45,6 +46,12 @@ public record RankObserved(
                 sample.use().held(),
                 sample.use().peakReserved(),
                 sample.use().refusals(),
-                sample.watch());
+                sample.watch().map(RankObserved::forPolicies));
+    }
+
+    /** A decision is recorded with all it was made from: what no policy may look at needs no room there. */
+    private static RankWatch forPolicies(RankWatch watch) {
+        return new RankWatch(
+                watch.progress(), watch.phases(), watch.allocator(), watch.leak(), List.of(), Optional.empty());
     }
 }
