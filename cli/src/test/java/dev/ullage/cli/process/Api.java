@@ -34,7 +34,12 @@ final class Api {
 
     /** The status, or empty while nobody answers. */
     Optional<JsonNode> status() {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(base + "/api/v1/status"))
+        return get("/api/v1/status");
+    }
+
+    /** What is there, or empty while nobody answers. */
+    Optional<JsonNode> get(String path) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(base + path))
                 .timeout(TIMEOUT)
                 .build();
         try {

@@ -26,6 +26,7 @@ import java.util.TreeSet;
  * @param isOtherwiseWorded whether some rank's reason reads differently; no difference of the decision
  */
 public record Rerun(List<Difference> differences, boolean isOtherwiseWorded) {
+    private static final String DECISION = "decision";
     private static final String NOT_THERE = "none";
 
     public Rerun {
@@ -38,8 +39,14 @@ public record Rerun(List<Difference> differences, boolean isOtherwiseWorded) {
     /** @param policy in the place of every rank's own; empty: as recorded */
     public static Rerun of(Planning recorded, Optional<PolicyName> policy) {
         DeviceInput input = policy.map(other -> with(recorded.input(), other)).orElse(recorded.input());
-        Outcome now = Outcome.of(recorded.settings().planner().decide(input));
-        return compare(recorded.outcome(), now);
+        try {
+            return compare(
+                    recorded.outcome(), Outcome.of(recorded.settings().planner().decide(input)));
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            // Only an input that no planner was ever given, such as an altered one, comes to this.
+            return new Rerun(
+                    List.of(new Difference(DECISION, verdict(recorded.outcome()), "no plan is possible: " + e)), false);
+        }
     }
 
     private static DeviceInput with(DeviceInput input, PolicyName policy) {
@@ -63,7 +70,7 @@ public record Rerun(List<Difference> differences, boolean isOtherwiseWorded) {
 
     private static Rerun compare(Outcome recorded, Outcome now) {
         List<Difference> differences = new ArrayList<>();
-        compare("decision", verdict(recorded), verdict(now), differences);
+        compare(DECISION, verdict(recorded), verdict(now), differences);
         compare("reserve", recorded.reserve().toString(), now.reserve().toString(), differences);
         NavigableMap<RankInstance, PlannedLimit> before = byRank(recorded);
         NavigableMap<RankInstance, PlannedLimit> after = byRank(now);

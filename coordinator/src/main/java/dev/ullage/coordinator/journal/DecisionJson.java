@@ -32,7 +32,7 @@ public final class DecisionJson {
     /** Raised when a reader that passes over what it does not know would misread a record. */
     public static final int SCHEMA = 1;
 
-    /** In the place of a decision: that so many are missing here. */
+    /** In the place of a decision: that so many are missing, about here. */
     public static final String DROPPED = "dropped";
 
     private static final JsonMapper MAPPER = JsonMapper.builder()
@@ -62,7 +62,7 @@ public final class DecisionJson {
         /** Something that a newer version records; the schema says that it may be passed over. */
         record Other(String kind) implements Line {}
 
-        /** So many records are missing here: they came too fast for the disk, or it failed. */
+        /** So many records are missing about here: they came too fast for the disk, or it failed. */
         record Dropped(long records) implements Line {}
     }
 

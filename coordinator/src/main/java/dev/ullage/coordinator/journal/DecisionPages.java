@@ -9,6 +9,7 @@ import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.coordinator.decisions.Decision;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Decisions on their way to somebody who asked. Pure. */
 public final class DecisionPages {
@@ -23,7 +24,7 @@ public final class DecisionPages {
         int characters = 0;
         int end = (int) Math.min(found.size(), (long) query.offset() + query.limit());
         for (int i = query.offset(); i < end; i++) {
-            String line = DecisionJson.line(found.get(i));
+            String line = line(found.get(i));
             characters += line.length();
             if (characters > MAX_CHARACTERS && !records.isEmpty()) {
                 break;
@@ -31,6 +32,15 @@ public final class DecisionPages {
             records.add(line);
         }
         return new Decisions(records, found.size(), isComplete);
+    }
+
+    /** One that no message could carry comes without what it was made from. */
+    private static String line(Decision decision) {
+        String whole = DecisionJson.line(decision);
+        return whole.length() <= MAX_CHARACTERS
+                ? whole
+                : DecisionJson.line(new Decision(
+                        decision.stamp(), decision.kind(), decision.subject(), decision.reason(), Optional.empty()));
     }
 
     /** A page of the list, newest first. */

@@ -17,6 +17,7 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
@@ -29,14 +30,17 @@ import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.coordinator.CoordinatorEffect.Recorded;
 import dev.ullage.coordinator.CoordinatorLogic;
+import dev.ullage.coordinator.Fixtures;
 import dev.ullage.coordinator.decisions.Decision.Kind;
 import dev.ullage.coordinator.journal.DecisionPages;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestInbox;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.BeforeEach;
@@ -151,5 +155,27 @@ class CoordinatorDecisionsTest {
                 all, false, new DecisionsQuery(Optional.empty(), Optional.empty(), 498, 10, OPERATOR));
         assertThat(page.records()).hasSize(2);
         assertThat(page.total()).isEqualTo(DecisionBook.KEPT);
+    }
+
+    // Goal: no page is too large for a message between nodes. Method: a plan of so many ranks that two do not fit, and
+    // one of so many that not even one does.
+    @Test
+    void aPageIsNoLargerThanAMessage() {
+        reports(700, ledger(IntStream.range(0, 200).mapToObj(Fixtures::joined).toArray(GrantReport[]::new)));
+        logic.onTick(atMillis(800));
+        Decision large = logic.decisions(Optional.of(DEVICE), Optional.empty()).get(0);
+        DecisionsQuery query = new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 10, OPERATOR);
+
+        Decisions some = DecisionPages.answer(Collections.nCopies(10, large), true, query);
+        assertThat(some.records()).hasSizeBetween(1, 9);
+        assertThat(some.total()).isEqualTo(10);
+
+        reports(900, ledger(IntStream.range(0, 900).mapToObj(Fixtures::joined).toArray(GrantReport[]::new)));
+        logic.onTick(atMillis(1_000));
+        Decision huge = logic.decisions(Optional.of(DEVICE), Optional.empty()).get(0);
+        assertThat(DecisionPages.answer(List.of(huge), true, query).records())
+                .singleElement()
+                .asString()
+                .contains("\"planning\":null");
     }
 }

@@ -229,6 +229,21 @@ class DecisionJsonTest {
                 .containsExactly(new Difference("limit of job/1 in FORWARD", "34359738367", "34359738368"));
     }
 
+    // Goal: a record that was tampered with ends no replay.
+    @Test
+    void anInputThatCannotBePlannedIsADifference() throws Exception {
+        ObjectNode json = plan();
+        ((ObjectNode) json.at("/planning/input/terms")).put("allocatable", Long.MAX_VALUE);
+        ObjectNode terms = (ObjectNode) json.at("/planning/input/ranks/0/request/terms");
+        terms.put("policy", "priority-pool").put("modelSize", Long.MAX_VALUE);
+
+        List<Difference> differences = Rerun.of(read(json.toString()).planning().orElseThrow(), Optional.empty())
+                .differences();
+
+        assertThat(differences).singleElement().satisfies(difference -> assertThat(difference.now())
+                .startsWith("no plan is possible: java.lang.ArithmeticException"));
+    }
+
     @Test
     void anotherPolicySaysWhatItWouldHaveDecided() {
         Planning planning = Decisions.plan().planning().orElseThrow();
