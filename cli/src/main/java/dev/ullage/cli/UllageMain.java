@@ -79,6 +79,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new CommandLine(new SetCommand())
                         .addSubcommand(new SetReserveCommand(environment))
                         .addSubcommand(new SetShareCommand(environment)))
+                .addSubcommand(new ReleaseCommand(environment))
                 .addSubcommand(new DevicesCommand(environment))
                 .addSubcommand(new DoctorCommand(environment))
                 .addSubcommand(new TokenCommand(environment));

@@ -8,6 +8,7 @@ import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
@@ -17,6 +18,7 @@ import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
+import dev.ullage.common.protocol.ToWorker.ReleaseCache;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.coordinator.CoordinatorEffect.Desire;
@@ -24,6 +26,7 @@ import dev.ullage.coordinator.CoordinatorEffect.Direct;
 import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
 import dev.ullage.coordinator.CoordinatorEffect.Recorded;
+import dev.ullage.coordinator.CoordinatorEffect.Release;
 import dev.ullage.coordinator.journal.DecisionPages;
 import dev.ullage.coordinator.journal.DecisionSink;
 import java.time.Clock;
@@ -58,6 +61,7 @@ import org.slf4j.event.Level;
  *   JobsReported -------> out-of-memory moves, decided and sent at once: the ranks wait for it
  *   StaleCoordinator ---> leadership                        find the stalled, send what is due
  *   SetReserve, SetShare -> wishes, answered at once
+ *   ReleaseCaches ------> sent on and answered at once
  *   StatusQuery, EventsQuery, DecisionsQuery: answered at once, in every state
  * </pre>
  */
@@ -165,6 +169,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             write.replyTo().tell(logic.onSetReserve(write, now));
         } else if (message instanceof SetShare write) {
             write.replyTo().tell(logic.onSetShare(write, now));
+        } else if (message instanceof ReleaseCaches ask) {
+            ask.replyTo().tell(logic.onReleaseCaches(ask, now));
         } else {
             return Behaviors.unhandled();
         }
@@ -201,6 +207,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
                                 self));
             } else if (effect instanceof Direct direct) {
                 send(direct.worker(), new DirectJob(direct.token(), direct.directive(), self));
+            } else if (effect instanceof Release release) {
+                send(release.worker(), new ReleaseCache(release.token(), release.ranks(), self));
             } else if (effect instanceof Recorded recorded) {
                 decisions.accept(recorded.decision());
             } else if (effect instanceof Note note) {

@@ -13,6 +13,7 @@ import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
@@ -23,7 +24,6 @@ import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.Refused;
-import dev.ullage.common.protocol.ToWorker.RankLimit;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.config.PolicySettings;
@@ -32,6 +32,7 @@ import dev.ullage.coordinator.CoordinatorEffect.Direct;
 import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
 import dev.ullage.coordinator.CoordinatorEffect.Recorded;
+import dev.ullage.coordinator.CoordinatorEffect.Release;
 import dev.ullage.coordinator.decisions.Decision;
 import dev.ullage.coordinator.decisions.Decision.Kind;
 import dev.ullage.coordinator.decisions.Decision.Subject;
@@ -267,6 +268,17 @@ public final class CoordinatorLogic {
                 situation -> desk.setShare(write.job(), write.rank(), write.share(), situation));
     }
 
+    public ToOperator onReleaseCaches(ReleaseCaches ask, Instant now) {
+        ToOperator answer =
+                decide(Subject.of(ask.job()), now, situation -> desk.release(ask.job(), ask.rank(), situation));
+        if (answer instanceof Accepted) {
+            CoordinatorToken token = leadership.token().orElseThrow();
+            OperatorDesk.toRelease(ask.job(), ask.rank(), view)
+                    .forEach((worker, ranks) -> effects.add(new Release(worker, token, ranks)));
+        }
+        return answer;
+    }
+
     private ToOperator decide(Subject about, Instant now, Function<Situation, Ruling> rule) {
         if (!leadership.isActive()) {
             return new Refused("refused: the coordinator is " + leadership.state()
@@ -450,24 +462,11 @@ public final class CoordinatorLogic {
         List<DeviceId> sent = new ArrayList<>();
         for (Rollout due : rollouts.due(now, settings.resendAfter())) {
             view.device(due.device()).ifPresent(device -> {
-                effects.add(desire(device.node(), due, token));
+                effects.add(Desire.of(device.node(), due, token));
                 sent.add(due.device());
             });
         }
         rollouts = rollouts.onSent(sent, now);
-    }
-
-    private static Desire desire(NodeId worker, Rollout rollout, CoordinatorToken token) {
-        List<RankLimit> limits = rollout.plan().limits().stream()
-                .map(limit -> new RankLimit(limit.instance(), limit.limits(), limit.share()))
-                .toList();
-        return new Desire(
-                worker,
-                token,
-                rollout.revision(),
-                rollout.device(),
-                rollout.plan().reserve(),
-                limits);
     }
 
     /** Plans no more; every limit stays as it is. */

@@ -3,7 +3,6 @@ package dev.ullage.coordinator;
 import static dev.ullage.coordinator.Fixtures.JOB;
 import static dev.ullage.coordinator.Fixtures.T0;
 import static dev.ullage.coordinator.Fixtures.gib;
-import static dev.ullage.coordinator.Fixtures.rank;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.CoordinatorToken;
@@ -20,6 +19,7 @@ import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
@@ -472,20 +472,23 @@ class CoordinatorActorTest {
         kit.system().eventStream().tell(new EventStream.Subscribe<>(UnhandledMessage.class, unhandled.getRef()));
         DeviceId device = new DeviceId("GPU-a");
         CoordinatorToken token = new CoordinatorToken(1, "other");
-        ActorRef<ToWorker> worker = kit.<ToWorker>createTestProbe().getRef();
         List<ToCoordinator> messages = List.of(
-                Fixtures.announced(new NodeId("a"), Optional.empty(), worker, device),
+                Fixtures.announced(
+                        new NodeId("a"),
+                        Optional.empty(),
+                        kit.<ToWorker>createTestProbe().getRef(),
+                        device),
                 new DeviceSampled(new NodeId("a"), device, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
                 new DeviceWatched(new NodeId("a"), device, new SampleQuality(SampleState.FRESH, 0)),
-                Fixtures.report(
-                        1, Fixtures.ledger(Fixtures.joined(rank(0).rank().rank()))),
+                Fixtures.report(1, Fixtures.ledger(Fixtures.joined(0))),
                 new StaleCoordinator(new NodeId("a"), device, token, token),
                 new JobsReported(new NodeId("a"), Optional.empty(), List.of()),
                 new StatusQuery(operator.getRef()),
                 new EventsQuery(Optional.empty(), operator.getRef()),
                 new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 1, operator.getRef()),
                 new SetReserve(Optional.empty(), Share.NONE, operator.getRef()),
-                new SetShare(JOB, OptionalInt.empty(), Share.ALL, operator.getRef()));
+                new SetShare(JOB, OptionalInt.empty(), Share.ALL, operator.getRef()),
+                new ReleaseCaches(JOB, OptionalInt.empty(), operator.getRef()));
 
         assertThat(messages)
                 .extracting(Object::getClass)
@@ -494,7 +497,7 @@ class CoordinatorActorTest {
                         .filter(ToCoordinator.class::isAssignableFrom)
                         .toList());
         messages.forEach(coordinator::tell);
-        operator.receiveSeveralMessages(5);
+        operator.receiveSeveralMessages(6);
         unhandled.expectNoMessage(Duration.ofMillis(50));
     }
 }

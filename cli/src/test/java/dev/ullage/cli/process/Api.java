@@ -39,9 +39,8 @@ final class Api {
 
     /** What is there, or empty while nobody answers. */
     Optional<JsonNode> get(String path) {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(base + path))
-                .timeout(TIMEOUT)
-                .build();
+        HttpRequest request =
+                HttpRequest.newBuilder(URI.create(base + path)).timeout(TIMEOUT).build();
         try {
             HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
             return response.statusCode() == 200 ? Optional.of(MAPPER.readTree(response.body())) : Optional.empty();

@@ -131,6 +131,13 @@ public sealed interface ToCoordinator extends WireMessage {
      */
     record SetShare(JobId job, OptionalInt rank, Share share, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
 
+    /**
+     * An operator wants ranks to give their caches back, once. An older coordinator does not answer.
+     *
+     * @param rank one rank, or empty for all ranks of the job
+     */
+    record ReleaseCaches(JobId job, OptionalInt rank, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
+
     /** What a device's ledger says: terms, promises, and what its keeper has counted. */
     record LedgerReport(
             BudgetTerms wanted,

@@ -35,6 +35,7 @@ import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
@@ -57,6 +58,7 @@ import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
+import dev.ullage.common.protocol.ToWorker.ReleaseCache;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -119,6 +121,7 @@ final class WireSamples {
                 new DecisionsQuery(Optional.of(DEVICE), Optional.of(new JobId("bert-large")), 20, 10, operator),
                 new SetReserve(Optional.of(DEVICE), Share.ofPercent(30), operator),
                 new SetShare(new JobId("bert-large"), OptionalInt.of(3), Share.ofPercent(50), operator),
+                new ReleaseCaches(new JobId("bert-large"), OptionalInt.of(3), operator),
                 new LearnFrom(TOKEN, coordinator),
                 new DesireLimits(
                         TOKEN,
@@ -128,6 +131,7 @@ final class WireSamples {
                         List.of(new RankLimit(RANK, LIMITS, Share.ofPercent(50))),
                         coordinator),
                 new DirectJob(TOKEN, directive(), coordinator),
+                new ReleaseCache(TOKEN, List.of(RANK), coordinator),
                 new ClusterStatus(
                         new NodeId("host-c"),
                         Optional.of(TOKEN),
@@ -164,7 +168,9 @@ final class WireSamples {
                 new SetShare(new JobId("bert-large"), OptionalInt.empty(), Share.ALL, operator),
                 new LearnFrom(TOKEN, coordinator),
                 new DesireLimits(TOKEN, 1, DEVICE, Share.NONE, List.of(), coordinator),
+                new ReleaseCaches(new JobId("bert-large"), OptionalInt.empty(), operator),
                 new DirectJob(TOKEN, sparseDirective(), coordinator),
+                new ReleaseCache(TOKEN, List.of(), coordinator),
                 new ClusterStatus(
                         NODE,
                         Optional.empty(),

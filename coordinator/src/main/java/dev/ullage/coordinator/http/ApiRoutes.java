@@ -9,6 +9,7 @@ import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
@@ -115,7 +116,8 @@ final class ApiRoutes extends AllDirectives {
                 resource(Resource.JOBS),
                 resource(Resource.RANKS),
                 route("api/v1", "reserve", () -> post(() -> write(this::setReserve))),
-                route("api/v1", "share", () -> post(() -> write(this::setShare))));
+                route("api/v1", "share", () -> post(() -> write(this::setShare))),
+                route("api/v1", "release", () -> post(() -> write(this::release))));
         return handleExceptions(
                 exceptions(), () -> handleRejections(rejections(), () -> guarded(guard::refusal, () -> routes)));
     }
@@ -241,6 +243,13 @@ final class ApiRoutes extends AllDirectives {
         return change(body, replyTo -> new SetShare(job.orElseThrow(), rank, share, replyTo));
     }
 
+    private CompletionStage<HttpResponse> release(String text) {
+        RequestBody body = RequestBody.parse(text, new TreeSet<>(List.of("job", "rank")));
+        Optional<JobId> job = body.name("job", JobId::new);
+        OptionalInt rank = body.optionalNumber("rank");
+        return change(body, replyTo -> new ReleaseCaches(job.orElseThrow(), rank, replyTo));
+    }
+
     private CompletionStage<HttpResponse> change(
             RequestBody body, Function<ActorRef<ToOperator>, ToCoordinator> message) {
         if (!body.problems().isEmpty()) {
@@ -335,7 +344,7 @@ final class ApiRoutes extends AllDirectives {
                                         Problem.of(
                                                 StatusCodes.NOT_FOUND,
                                                 "there is nothing here; known: /api/v1/status, /api/v1/nodes, /api/v1/devices,"
-                                                        + " /api/v1/jobs, /api/v1/ranks, /api/v1/events, /api/v1/decisions, /api/v1/stream, /api/v1/reserve, /api/v1/share, /, /metrics, /health/live, /health/ready"))))
+                                                        + " /api/v1/jobs, /api/v1/ranks, /api/v1/events, /api/v1/decisions, /api/v1/stream, /api/v1/reserve, /api/v1/share, /api/v1/release, /, /metrics, /health/live, /health/ready"))))
                 .build();
     }
 

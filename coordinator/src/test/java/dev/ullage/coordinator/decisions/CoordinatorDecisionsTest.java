@@ -9,6 +9,7 @@ import static dev.ullage.coordinator.Fixtures.atMillis;
 import static dev.ullage.coordinator.Fixtures.gib;
 import static dev.ullage.coordinator.Fixtures.joined;
 import static dev.ullage.coordinator.Fixtures.ledger;
+import static dev.ullage.coordinator.Fixtures.rank;
 import static dev.ullage.coordinator.Fixtures.settled;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,14 +22,18 @@ import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToOperator;
+import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.Decisions;
+import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.coordinator.CoordinatorEffect.Recorded;
+import dev.ullage.coordinator.CoordinatorEffect.Release;
 import dev.ullage.coordinator.CoordinatorLogic;
 import dev.ullage.coordinator.Fixtures;
 import dev.ullage.coordinator.decisions.Decision.Kind;
@@ -134,6 +139,37 @@ class CoordinatorDecisionsTest {
         assertThat(recorded.get(0).reason()).isEqualTo("reserve of " + DEVICE + ": 20% -> 30%");
         assertThat(recorded.get(0).subject().device()).contains(DEVICE);
         assertThat(recorded.get(1).reason()).startsWith("refused no job x");
+    }
+
+    @Test
+    void cachesAreAskedForAtTheWorkersThatHaveTheRanksAndThatIsRecorded() {
+        reports(700, ledger(settled(0, gib(32)), settled(1, gib(32))));
+        recorded();
+        recorded.clear();
+
+        assertThat(logic.onReleaseCaches(new ReleaseCaches(JOB, OptionalInt.of(1), OPERATOR), atMillis(800)))
+                .isEqualTo(
+                        new Accepted("rank job/1: 1 process asked to give the cache back at the next change of phase"));
+        assertThat(logic.takeEffects())
+                .contains(new Release(NODE, MINE, List.of(rank(1))))
+                .anyMatch(effect -> effect instanceof Recorded one
+                        && one.decision().kind() == Kind.OPERATOR
+                        && one.decision().reason().startsWith("rank job/1: 1 process asked"));
+
+        logic.onReleaseCaches(new ReleaseCaches(JOB, OptionalInt.empty(), OPERATOR), atMillis(800));
+        assertThat(logic.takeEffects()).contains(new Release(NODE, MINE, List.of(rank(0), rank(1))));
+    }
+
+    @Test
+    void aCacheThatNobodyHasIsRefusedByName() {
+        reports(700, ledger(settled(0, gib(32))));
+
+        assertThat(logic.onReleaseCaches(new ReleaseCaches(JOB, OptionalInt.of(7), OPERATOR), atMillis(800)))
+                .isEqualTo(new Refused("refused no rank 7 of job job; known: job/0"));
+        assertThat(logic.onReleaseCaches(
+                        new ReleaseCaches(new JobId("x"), OptionalInt.empty(), OPERATOR), atMillis(800)))
+                .isEqualTo(new Refused("refused no job x; known: job"));
+        assertThat(logic.takeEffects()).noneMatch(effect -> effect instanceof Release);
     }
 
     @Test

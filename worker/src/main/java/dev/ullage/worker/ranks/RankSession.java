@@ -67,6 +67,9 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     /** The memory of its device was read: it may be time to give a cache back. */
     record Measured(MemoryUse device) implements Command {}
 
+    /** An operator wants its cache back. */
+    record Release() implements Command {}
+
     private enum Report implements Command {
         INSTANCE
     }
@@ -142,6 +145,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 .onMessage(Connected.class, this::onConnected)
                 .onMessage(Disconnected.class, this::onDisconnected)
                 .onMessage(Measured.class, this::onMeasured)
+                .onMessage(Release.class, release -> onRelease())
                 .onMessageEquals(Report.INSTANCE, this::onReport)
                 .onSignal(PostStop.class, signal -> onStopped())
                 .build();
@@ -226,6 +230,15 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                     setup.instance(),
                     command.device().free(),
                     command.device().allocatable());
+        }
+        return this;
+    }
+
+    private Behavior<Command> onRelease() {
+        if (channel != null) {
+            setup.watched().askedByAnOperator();
+            channel.send(setup.codec().releaseCache());
+            LOG.info("rank={} reason=\"asked for its cache: an operator wants it\"", setup.instance());
         }
         return this;
     }
