@@ -472,12 +472,9 @@ class CoordinatorActorTest {
         kit.system().eventStream().tell(new EventStream.Subscribe<>(UnhandledMessage.class, unhandled.getRef()));
         DeviceId device = new DeviceId("GPU-a");
         CoordinatorToken token = new CoordinatorToken(1, "other");
+        ActorRef<ToWorker> worker = kit.<ToWorker>createTestProbe().getRef();
         List<ToCoordinator> messages = List.of(
-                Fixtures.announced(
-                        new NodeId("a"),
-                        Optional.empty(),
-                        kit.<ToWorker>createTestProbe().getRef(),
-                        device),
+                Fixtures.announced(new NodeId("a"), Optional.empty(), worker, device),
                 new DeviceSampled(new NodeId("a"), device, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
                 new DeviceWatched(new NodeId("a"), device, new SampleQuality(SampleState.FRESH, 0)),
                 Fixtures.report(1, Fixtures.ledger(Fixtures.joined(0))),
