@@ -11,6 +11,7 @@ import dev.ullage.cli.node.UpCommand;
 import dev.ullage.cli.node.WorkerCommand;
 import dev.ullage.cli.place.PlaceCommand;
 import dev.ullage.cli.predict.PredictCommand;
+import dev.ullage.cli.replay.ReplayCommand;
 import dev.ullage.cli.run.RunCommand;
 import dev.ullage.cli.simulate.SimulateCommand;
 import dev.ullage.cli.top.TopCommand;
@@ -78,6 +79,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new ExplainCommand(environment))
                 .addSubcommand(new EventsCommand(environment))
                 .addSubcommand(new PlanCommand(environment))
+                .addSubcommand(new ReplayCommand(environment))
                 .addSubcommand(new SimulateCommand(environment))
                 .addSubcommand(new PlaceCommand(environment))
                 .addSubcommand(EstimateCommand.commandLine(environment))
@@ -85,6 +87,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new CommandLine(new SetCommand())
                         .addSubcommand(new SetReserveCommand(environment))
                         .addSubcommand(new SetShareCommand(environment)))
+                .addSubcommand(new ReleaseCommand(environment))
                 .addSubcommand(new DevicesCommand(environment))
                 .addSubcommand(new DoctorCommand(environment))
                 .addSubcommand(new CertsCommand(environment))

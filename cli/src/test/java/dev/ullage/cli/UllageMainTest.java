@@ -244,6 +244,18 @@ class UllageMainTest {
                 .isEqualTo("{\"job\":\"" + job + "\",\"rank\":" + rank + ",\"share\":\"50%\"}");
     }
 
+    @ParameterizedTest
+    @CsvSource({"bert, bert, null", "team/bert/3, team/bert, 3"})
+    void cachesAreAskedForOfAJobOrOfOneRank(String target, String job, String rank) throws IOException {
+        OperatorToken.loadOrCreate(home.resolve(".local/state/ullage"));
+        server.answerWith(200, "{\"message\":\"done\"}");
+
+        assertThat(run("release", target)).isEqualTo(new Outcome(0, "done\n", ""));
+
+        assertThat(server.requests().get(0).path()).isEqualTo("/api/v1/release");
+        assertThat(server.requests().get(0).body()).isEqualTo("{\"job\":\"" + job + "\",\"rank\":" + rank + "}");
+    }
+
     @Test
     void aRefusalIsExitCodeSixAndSaysWhy() throws IOException {
         OperatorToken.loadOrCreate(home.resolve(".local/state/ullage"));

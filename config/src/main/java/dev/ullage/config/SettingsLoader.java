@@ -8,6 +8,7 @@ import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigParseOptions;
 import com.typesafe.config.ConfigResolveOptions;
 import com.typesafe.config.ConfigValueFactory;
+import dev.ullage.common.model.MemoryBytes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,6 +40,9 @@ public final class SettingsLoader {
 
     private static final int MAX_STREAM_BUFFER = 1_024;
     private static final int MAX_READINGS = 1_000;
+    private static final MemoryBytes SMALLEST_LOG = MemoryBytes.of(64 * 1024);
+    private static final MemoryBytes LARGEST_LOG = MemoryBytes.ofGibibytes(1);
+    private static final int MAX_LOG_FILES = 100;
 
     private final SettingsReader reader;
     private final Map<String, String> environment;
@@ -143,7 +147,8 @@ public final class SettingsLoader {
     }
 
     private UllageSettings read() {
-        return new UllageSettings(node(), cluster(), http(), worker(), coordinator(), new LimitsReader(reader).read());
+        return new UllageSettings(
+                node(), cluster(), http(), worker(), coordinator(), new LimitsReader(reader).read(), decisionLog());
     }
 
     private NodeSettings node() {
@@ -233,6 +238,18 @@ public final class SettingsLoader {
                         "ullage.worker.enforcement.driver",
                         ValueParsers.oneOf(WorkerSettings.Enforcement.Driver.class, mode -> mode.name()
                                 .toLowerCase(Locale.ROOT))));
+    }
+
+    private DecisionLogSettings decisionLog() {
+        MemoryBytes maxBytes = reader.value("ullage.coordinator.decision-log.max-bytes", ValueParsers::size);
+        reader.require(
+                "ullage.coordinator.decision-log.max-bytes",
+                () -> !SMALLEST_LOG.isMoreThan(maxBytes) && !maxBytes.isMoreThan(LARGEST_LOG),
+                () -> "must be 64 KiB to 1 GiB");
+        return new DecisionLogSettings(
+                reader.value("ullage.coordinator.decision-log.enabled", ValueParsers::onOrOff),
+                maxBytes,
+                reader.value("ullage.coordinator.decision-log.files", wholeNumber(1, MAX_LOG_FILES)));
     }
 
     private CoordinatorSettings coordinator() {

@@ -7,4 +7,5 @@ public record UllageSettings(
         HttpSettings http,
         WorkerSettings worker,
         CoordinatorSettings coordinator,
-        LimitSettings limits) {}
+        LimitSettings limits,
+        DecisionLogSettings decisionLog) {}

@@ -60,6 +60,7 @@ class SettingsLoaderTest {
               coordinator {
                 tick = 100ms, claim-for = 2s, learn-for = 3s, stale-after = 10s, forget-after = 5m, stall-after = 1m
                 resend-after = 4s
+                decision-log { enabled = off, max-bytes = 1MiB, files = 2 }
               }
               limits {
                 reserve = 12.5%, minimum = 1GiB, dead-band = 0.05, policy = hybrid, turns = auto
@@ -104,6 +105,7 @@ class SettingsLoaderTest {
                         FailoverSettings.FAST,
                         Optional.empty()));
         assertThat(settings.http()).isEqualTo(new HttpSettings("127.0.0.1", 7788, false));
+        assertThat(settings.decisionLog()).isEqualTo(DecisionLogSettings.defaults());
         assertThat(settings.worker())
                 .isEqualTo(new WorkerSettings(
                         new WorkerSettings.Devices(Optional.empty(), Optional.empty(), Optional.empty()),
@@ -168,6 +170,7 @@ class SettingsLoaderTest {
                         Duration.ofMinutes(5),
                         Duration.ofMinutes(1),
                         Duration.ofSeconds(4)));
+        assertThat(settings.decisionLog()).isEqualTo(new DecisionLogSettings(false, MemoryBytes.ofMebibytes(1), 2));
         assertThat(settings.limits())
                 .isEqualTo(new LimitSettings(
                         new Share(1250),

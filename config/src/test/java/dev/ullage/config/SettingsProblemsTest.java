@@ -52,6 +52,9 @@ class SettingsProblemsTest {
             coordinator.tick      | 0ms         | must be a duration from 10ms to 1m
             coordinator.stall-after | 100h      | must be a duration from 10ms to 24h
             coordinator.forget-after | 1s       | must not be shorter than ullage.coordinator.stale-after (5s)
+            coordinator.decision-log.max-bytes | 63KiB | must be 64 KiB to 1 GiB
+            coordinator.decision-log.files | 0  | must be a whole number from 1 to 100
+            coordinator.decision-log.enabled | maybe | must be on or off
             cluster.failover.acceptable-heartbeat-pause | 100ms | must be longer than ullage.cluster.failover.heartbeat-interval (300ms)
             limits.reserve        | 120%        | must be a share from 0% to 100%: share '120%' is more than 100%
             limits.reserve        | 1.2         | must be a share from 0% to 100%: share '1.2' is more than 100%

@@ -2,11 +2,13 @@ package dev.ullage.coordinator;
 
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
@@ -16,12 +18,17 @@ import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
+import dev.ullage.common.protocol.ToWorker.ReleaseCache;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.coordinator.CoordinatorEffect.Desire;
 import dev.ullage.coordinator.CoordinatorEffect.Direct;
 import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
+import dev.ullage.coordinator.CoordinatorEffect.Recorded;
+import dev.ullage.coordinator.CoordinatorEffect.Release;
+import dev.ullage.coordinator.journal.DecisionPages;
+import dev.ullage.coordinator.journal.DecisionSink;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.NavigableMap;
@@ -54,7 +61,8 @@ import org.slf4j.event.Level;
  *   JobsReported -------> out-of-memory moves, decided and sent at once: the ranks wait for it
  *   StaleCoordinator ---> leadership                        find the stalled, send what is due
  *   SetReserve, SetShare -> wishes, answered at once
- *   StatusQuery, EventsQuery: answered at once, in every state
+ *   ReleaseCaches ------> sent on and answered at once
+ *   StatusQuery, EventsQuery, DecisionsQuery: answered at once, in every state
  * </pre>
  */
 public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Command> {
@@ -72,6 +80,7 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
     private final ActorRef<ToCoordinator> self;
     private final Logger log;
     private final CoordinatorLogic logic;
+    private final DecisionSink decisions;
     private final NavigableMap<NodeId, ActorRef<ToWorker>> workers = new TreeMap<>();
 
     private CoordinatorActor(
@@ -80,12 +89,14 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
         this.self = self;
         this.clock = configuration.clock();
         this.log = context.getLog();
+        this.decisions = configuration.decisions();
         this.logic = new CoordinatorLogic(
                 configuration.settings(), configuration.limits(), configuration.node(), uid, clock.instant());
         perform();
     }
 
-    private record Configuration(CoordinatorSettings settings, LimitSettings limits, NodeId node, Clock clock) {}
+    private record Configuration(
+            CoordinatorSettings settings, LimitSettings limits, NodeId node, Clock clock, DecisionSink decisions) {}
 
     /**
      * Stops at a failure like any actor: whoever runs it restarts it, and it starts from nothing.
@@ -96,7 +107,22 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
      */
     public static Behavior<ToCoordinator> create(
             CoordinatorSettings settings, LimitSettings limits, NodeId node, Supplier<String> uids, Clock clock) {
-        Configuration configuration = new Configuration(settings, limits, node, clock);
+        return create(settings, limits, node, uids, clock, DecisionSink.NONE);
+    }
+
+    /**
+     * As above.
+     *
+     * @param decisions gets each decision once, in their order, on this actor's thread
+     */
+    public static Behavior<ToCoordinator> create(
+            CoordinatorSettings settings,
+            LimitSettings limits,
+            NodeId node,
+            Supplier<String> uids,
+            Clock clock,
+            DecisionSink decisions) {
+        Configuration configuration = new Configuration(settings, limits, node, clock, decisions);
         return Behaviors.setup(outer -> Behaviors.transformMessages(
                 ToCoordinator.class,
                 Behaviors.<Command>setup(context -> Behaviors.withTimers(timers -> {
@@ -135,10 +161,16 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             query.replyTo().tell(logic.status(now));
         } else if (message instanceof EventsQuery query) {
             query.replyTo().tell(logic.events(query.after()));
+        } else if (message instanceof DecisionsQuery query) {
+            query.replyTo()
+                    .tell(DecisionPages.answer(
+                            logic.decisions(query.device(), query.job()), logic.isEveryDecisionKept(), query));
         } else if (message instanceof SetReserve write) {
             write.replyTo().tell(logic.onSetReserve(write, now));
         } else if (message instanceof SetShare write) {
             write.replyTo().tell(logic.onSetShare(write, now));
+        } else if (message instanceof ReleaseCaches ask) {
+            ask.replyTo().tell(logic.onReleaseCaches(ask, now));
         } else {
             return Behaviors.unhandled();
         }
@@ -176,6 +208,10 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
                                 self));
             } else if (effect instanceof Direct direct) {
                 send(direct.worker(), new DirectJob(direct.token(), direct.directive(), self));
+            } else if (effect instanceof Release release) {
+                send(release.worker(), new ReleaseCache(release.token(), release.ranks(), self));
+            } else if (effect instanceof Recorded recorded) {
+                decisions.accept(recorded.decision());
             } else if (effect instanceof Note note) {
                 log.atLevel(level(note)).log(note.format(), note.arguments().toArray());
             }

@@ -3,10 +3,13 @@ package dev.ullage.coordinator;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
 import dev.ullage.common.protocol.TurnPlan;
+import dev.ullage.coordinator.decisions.Decision;
+import dev.ullage.coordinator.rollout.Rollout;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -30,10 +33,34 @@ public sealed interface CoordinatorEffect {
         public Desire {
             limits = List.copyOf(limits);
         }
+
+        static Desire of(NodeId worker, Rollout rollout, CoordinatorToken token) {
+            List<RankLimit> limits = rollout.plan().limits().stream()
+                    .map(limit -> new RankLimit(limit.instance(), limit.limits(), limit.share()))
+                    .toList();
+            return new Desire(
+                    worker,
+                    token,
+                    rollout.revision(),
+                    rollout.device(),
+                    rollout.plan().reserve(),
+                    limits,
+                    rollout.plan().turns());
+        }
     }
 
     /** Send a worker what the ranks of a job are to do after one ran out of memory. */
     record Direct(NodeId worker, CoordinatorToken token, JobDirective directive) implements CoordinatorEffect {}
+
+    /** Ask a worker for the caches of some of its ranks. */
+    record Release(NodeId worker, CoordinatorToken token, List<RankInstance> ranks) implements CoordinatorEffect {
+        public Release {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
+    /** Keep what was decided and from what. */
+    record Recorded(Decision decision) implements CoordinatorEffect {}
 
     /**
      * Something was decided, or is not as it should be; one line for the log.

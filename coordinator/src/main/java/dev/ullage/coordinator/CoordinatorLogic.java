@@ -4,14 +4,17 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.EventId;
 import dev.ullage.common.model.EventSeverity;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.protocol.ClusterEvent.About;
+import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
@@ -22,7 +25,6 @@ import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.Refused;
-import dev.ullage.common.protocol.ToWorker.RankLimit;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.config.PolicySettings;
@@ -30,6 +32,13 @@ import dev.ullage.coordinator.CoordinatorEffect.Desire;
 import dev.ullage.coordinator.CoordinatorEffect.Direct;
 import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
+import dev.ullage.coordinator.CoordinatorEffect.Recorded;
+import dev.ullage.coordinator.CoordinatorEffect.Release;
+import dev.ullage.coordinator.decisions.Decision;
+import dev.ullage.coordinator.decisions.Decision.Kind;
+import dev.ullage.coordinator.decisions.Decision.Subject;
+import dev.ullage.coordinator.decisions.DecisionBook;
+import dev.ullage.coordinator.decisions.PlannerSettings;
 import dev.ullage.coordinator.events.Change;
 import dev.ullage.coordinator.events.EventKind;
 import dev.ullage.coordinator.events.EventLog;
@@ -40,11 +49,11 @@ import dev.ullage.coordinator.oom.OomDesk;
 import dev.ullage.coordinator.planning.DevicePlan;
 import dev.ullage.coordinator.planning.Explanations;
 import dev.ullage.coordinator.planning.LimitPlanner;
+import dev.ullage.coordinator.planning.LimitPlanner.Decided;
 import dev.ullage.coordinator.planning.OperatorDesk;
 import dev.ullage.coordinator.planning.OperatorDesk.Ruling;
 import dev.ullage.coordinator.planning.OperatorWishes;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
-import dev.ullage.coordinator.planning.PlanOutcome;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
 import dev.ullage.coordinator.planning.RankDemands;
@@ -91,6 +100,7 @@ public final class CoordinatorLogic {
     private NavigableMap<DeviceId, Explanation> explanations = new TreeMap<>();
     private LearnRequests requests = LearnRequests.NONE;
     private final EventLog events = new EventLog();
+    private final DecisionBook book;
     private Leadership leadership;
     private long lastRevision;
 
@@ -100,8 +110,9 @@ public final class CoordinatorLogic {
         this.policies = limits.policies();
         this.node = node;
         this.demands = new RankDemands(limits.policies().observed().predictor());
-        this.planner = LimitPlanner.of(settings, limits, demands);
+        this.planner = LimitPlanner.of(settings.staleAfter(), limits, demands);
         this.desk = new OperatorDesk(planner);
+        this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));
         this.leadership = Leadership.start(uid, now);
         effects.add(Note.info("leadership node={} state={} reason=started", node, leadership.state()));
     }
@@ -207,16 +218,25 @@ public final class CoordinatorLogic {
     private void decideOoms(CoordinatorToken token, Instant now) {
         OomDesk.Turn turn = ooms.turn(token, settings.resendAfter(), now);
         ooms = turn.desk();
-        turn.decided()
-                .forEach(directive -> effects.add(Note.warn(
-                        "out of memory: job={} sequence={} step={} level={} restart={} token={} reason={}",
-                        directive.job(),
-                        directive.sequence(),
-                        directive.step(),
-                        directive.level(),
-                        directive.restart(),
-                        token,
-                        directive.cause().reason())));
+        for (JobDirective directive : turn.decided()) {
+            effects.add(Note.warn(
+                    "out of memory: job={} sequence={} step={} level={} restart={} token={} reason={}",
+                    directive.job(),
+                    directive.sequence(),
+                    directive.step(),
+                    directive.level(),
+                    directive.restart(),
+                    token,
+                    directive.cause().reason()));
+            String reason = "move %d at step %d: %s, restart %s: %s"
+                    .formatted(
+                            directive.sequence(),
+                            directive.step(),
+                            directive.level(),
+                            directive.restart(),
+                            directive.cause().reason());
+            effects.add(new Recorded(book.other(Kind.OUT_OF_MEMORY, Subject.of(directive.job()), reason, token, now)));
+        }
         turn.sends().forEach(send -> effects.add(new Direct(send.worker(), token, send.directive())));
     }
 
@@ -245,20 +265,39 @@ public final class CoordinatorLogic {
     }
 
     public ToOperator onSetReserve(SetReserve write, Instant now) {
-        return decide(now, situation -> desk.setReserve(write.device(), write.reserve(), situation));
+        return decide(
+                new Subject(write.device(), List.of()),
+                now,
+                situation -> desk.setReserve(write.device(), write.reserve(), situation));
     }
 
     public ToOperator onSetShare(SetShare write, Instant now) {
-        return decide(now, situation -> desk.setShare(write.job(), write.rank(), write.share(), situation));
+        return decide(
+                Subject.of(write.job()),
+                now,
+                situation -> desk.setShare(write.job(), write.rank(), write.share(), situation));
     }
 
-    private ToOperator decide(Instant now, Function<Situation, Ruling> rule) {
+    public ToOperator onReleaseCaches(ReleaseCaches ask, Instant now) {
+        ToOperator answer =
+                decide(Subject.of(ask.job()), now, situation -> desk.release(ask.job(), ask.rank(), situation));
+        if (answer instanceof Accepted) {
+            CoordinatorToken token = leadership.token().orElseThrow();
+            OperatorDesk.toRelease(ask.job(), ask.rank(), view)
+                    .forEach((worker, ranks) -> effects.add(new Release(worker, token, ranks)));
+        }
+        return answer;
+    }
+
+    private ToOperator decide(Subject about, Instant now, Function<Situation, Ruling> rule) {
         if (!leadership.isActive()) {
             return new Refused("refused: the coordinator is " + leadership.state()
                     + " and does not know the cluster yet; ask again in a moment");
         }
-        Ruling ruling = rule.apply(situation(leadership.token().orElseThrow(), now));
+        CoordinatorToken token = leadership.token().orElseThrow();
+        Ruling ruling = rule.apply(situation(token, now));
         wishes = ruling.wishes();
+        effects.add(new Recorded(book.other(Kind.OPERATOR, about, ruling.message(), token, now)));
         effects.add(Note.info("operator: accepted={} reason={}", ruling.isAccepted(), ruling.message()));
         events.add(
                 new Change(
@@ -281,6 +320,16 @@ public final class CoordinatorLogic {
     /** What happened after an event, or everything that is kept; answered in every state. */
     public Events events(Optional<EventId> after) {
         return events.after(after);
+    }
+
+    /** What was decided, newest first, of a device or a job or of all; answered in every state. */
+    public List<Decision> decisions(Optional<DeviceId> device, Optional<JobId> job) {
+        return book.find(device, job);
+    }
+
+    /** Whether {@link #decisions} has everything that this coordinator decided. */
+    public boolean isEveryDecisionKept() {
+        return book.isComplete();
     }
 
     public void onTick(Instant now) {
@@ -343,22 +392,26 @@ public final class CoordinatorLogic {
         wishes.devices().stream()
                 .filter(device -> isGone(device) || isReserveReported(device, token))
                 .forEach(device -> wishes = wishes.withoutReserve(device));
-        List<DevicePlan> plans = new ArrayList<>();
+        List<Decided> plans = new ArrayList<>();
         Situation situation = situation(token, now);
-        List<PlanOutcome> outcomes = planner.plan(situation);
-        explanations = Explanations.of(outcomes, policies, situation);
-        for (PlanOutcome outcome : outcomes) {
-            if (outcome instanceof Planned planned) {
+        List<Decided> all = planner.decide(situation);
+        explanations = Explanations.of(all.stream().map(Decided::outcome).toList(), policies, situation);
+        for (Decided decided : all) {
+            if (decided.outcome() instanceof Planned planned) {
                 heldBack.remove(planned.device());
-                plans.add(planned.plan());
-            } else if (outcome instanceof Vetoed vetoed) {
-                noteVeto(vetoed, now);
+                plans.add(decided);
+            } else if (decided.outcome() instanceof Vetoed vetoed) {
+                noteVeto(decided, vetoed, token, now);
             }
         }
         if (!plans.isEmpty()) {
-            rollouts = rollouts.planned(plans, lastRevision + 1, now);
-            lastRevision += plans.size();
-            plans.forEach(plan -> notePlan(plan, token));
+            rollouts = rollouts.planned(
+                    plans.stream().map(decided -> decided.outcome().plan()).toList(), lastRevision + 1, now);
+            for (Decided decided : plans) {
+                lastRevision++;
+                notePlan(decided.outcome().plan(), token);
+                effects.add(new Recorded(book.planned(decided, lastRevision, token, now)));
+            }
         }
     }
 
@@ -389,7 +442,7 @@ public final class CoordinatorLogic {
                 plan.reason()));
     }
 
-    private void noteVeto(Vetoed vetoed, Instant now) {
+    private void noteVeto(Decided decided, Vetoed vetoed, CoordinatorToken token, Instant now) {
         Rule rule = vetoed.veto().rule();
         if (rule == Rule.STABILITY) {
             heldBack.remove(vetoed.device());
@@ -399,6 +452,7 @@ public final class CoordinatorLogic {
                     vetoed.device(),
                     rule,
                     vetoed.veto().reason()));
+            effects.add(new Recorded(book.heldBack(decided, vetoed, token, now)));
             view.device(vetoed.device())
                     .map(device -> About.device(device.node(), device.id()))
                     .ifPresent(about -> events.add(
@@ -422,25 +476,11 @@ public final class CoordinatorLogic {
         List<DeviceId> sent = new ArrayList<>();
         for (Rollout due : rollouts.due(now, settings.resendAfter())) {
             view.device(due.device()).ifPresent(device -> {
-                effects.add(desire(device.node(), due, token));
+                effects.add(Desire.of(device.node(), due, token));
                 sent.add(due.device());
             });
         }
         rollouts = rollouts.onSent(sent, now);
-    }
-
-    private static Desire desire(NodeId worker, Rollout rollout, CoordinatorToken token) {
-        List<RankLimit> limits = rollout.plan().limits().stream()
-                .map(limit -> new RankLimit(limit.instance(), limit.limits(), limit.share()))
-                .toList();
-        return new Desire(
-                worker,
-                token,
-                rollout.revision(),
-                rollout.device(),
-                rollout.plan().reserve(),
-                limits,
-                rollout.plan().turns());
     }
 
     /** Plans no more; every limit stays as it is. */

@@ -3,7 +3,6 @@ package dev.ullage.coordinator;
 import static dev.ullage.coordinator.Fixtures.JOB;
 import static dev.ullage.coordinator.Fixtures.T0;
 import static dev.ullage.coordinator.Fixtures.gib;
-import static dev.ullage.coordinator.Fixtures.rank;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.CoordinatorToken;
@@ -15,10 +14,12 @@ import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
@@ -476,14 +477,15 @@ class CoordinatorActorTest {
                 Fixtures.announced(new NodeId("a"), Optional.empty(), worker, device),
                 new DeviceSampled(new NodeId("a"), device, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
                 new DeviceWatched(new NodeId("a"), device, new SampleQuality(SampleState.FRESH, 0)),
-                Fixtures.report(
-                        1, Fixtures.ledger(Fixtures.joined(rank(0).rank().rank()))),
+                Fixtures.report(1, Fixtures.ledger(Fixtures.joined(0))),
                 new StaleCoordinator(new NodeId("a"), device, token, token),
                 new JobsReported(new NodeId("a"), Optional.empty(), List.of()),
                 new StatusQuery(operator.getRef()),
                 new EventsQuery(Optional.empty(), operator.getRef()),
+                new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 1, operator.getRef()),
                 new SetReserve(Optional.empty(), Share.NONE, operator.getRef()),
-                new SetShare(JOB, OptionalInt.empty(), Share.ALL, operator.getRef()));
+                new SetShare(JOB, OptionalInt.empty(), Share.ALL, operator.getRef()),
+                new ReleaseCaches(JOB, OptionalInt.empty(), operator.getRef()));
 
         assertThat(messages)
                 .extracting(Object::getClass)
@@ -492,7 +494,7 @@ class CoordinatorActorTest {
                         .filter(ToCoordinator.class::isAssignableFrom)
                         .toList());
         messages.forEach(coordinator::tell);
-        operator.receiveSeveralMessages(4);
+        operator.receiveSeveralMessages(6);
         unhandled.expectNoMessage(Duration.ofMillis(50));
     }
 }

@@ -18,6 +18,7 @@ import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
+import dev.ullage.common.protocol.ToWorker.ReleaseCache;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.worker.enforcement.CeilingAlarm;
 import dev.ullage.worker.enforcement.EnforcementWatch;
@@ -219,6 +220,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         } else if (command.message() instanceof DirectJob directive) {
             sessions.onDirect(directive);
             directive.replyTo().tell(sessions.jobs(setup.node()));
+        } else if (command.message() instanceof ReleaseCache release) {
+            sessions.release(release);
+            release.replyTo().tell(sessions.jobs(setup.node()));
         } else if (command.message() instanceof DesireLimits plan) {
             ActorRef<LimitKeeper.Command> keeper = keepers.get(plan.device());
             if (keeper == null) {

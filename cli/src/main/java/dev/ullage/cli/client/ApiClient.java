@@ -173,6 +173,18 @@ public final class ApiClient {
         return change("/api/v1/share", body, token);
     }
 
+    /**
+     * Asks a rank of a job for its cache, or each of its ranks.
+     *
+     * @return what the coordinator says it does
+     */
+    public String release(String job, OptionalInt rank, String token) throws ApiException {
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        body.put("job", job);
+        body.put("rank", rank.isPresent() ? (Integer) rank.getAsInt() : null);
+        return change("/api/v1/release", body, token);
+    }
+
     private String change(String path, ObjectNode body, String token) throws ApiException {
         JsonNode json = send(request(path)
                 .setHeader(AUTHORIZATION, BEARER + token)

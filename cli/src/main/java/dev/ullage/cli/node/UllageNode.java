@@ -13,6 +13,9 @@ import dev.ullage.config.UllageSettings;
 import dev.ullage.coordinator.CoordinatorActor;
 import dev.ullage.coordinator.http.HttpApi;
 import dev.ullage.coordinator.http.OperatorToken;
+import dev.ullage.coordinator.journal.DecisionCounts;
+import dev.ullage.coordinator.journal.DecisionFile;
+import dev.ullage.coordinator.journal.DecisionSink;
 import dev.ullage.coordinator.metrics.MetricsPage;
 import dev.ullage.worker.CoordinatorLink;
 import dev.ullage.worker.DeviceSource;
@@ -79,6 +82,7 @@ public final class UllageNode implements AutoCloseable {
     private final Optional<WorkerRuntime> worker;
     private final Optional<OperatorToken> token;
     private final CompletableFuture<InetSocketAddress> http = new CompletableFuture<>();
+    private final Optional<DecisionFile> decisions;
     private final MetricsPage metrics;
     private final ClusterMembership membership;
     private volatile @Nullable ActorRef<ToCoordinator> coordinator;
@@ -94,7 +98,13 @@ public final class UllageNode implements AutoCloseable {
         this.clock = clock;
         this.worker = worker;
         this.token = token;
-        this.metrics = new MetricsPage(settings.http().dcgmAliases());
+        this.decisions =
+                roles.contains(Role.COORDINATOR) && settings.decisionLog().enabled()
+                        ? Optional.of(DecisionFile.start(settings.node().stateDir(), settings.decisionLog()))
+                        : Optional.empty();
+        this.metrics = new MetricsPage(
+                settings.http().dcgmAliases(),
+                () -> decisions.map(DecisionFile::counts).orElse(DecisionCounts.NONE));
         Set<String> names = new TreeSet<>();
         roles.forEach(role ->
                 names.add(role == Role.COORDINATOR ? ClusterConfig.COORDINATOR_ROLE : ClusterConfig.WORKER_ROLE));
@@ -235,7 +245,8 @@ public final class UllageNode implements AutoCloseable {
                         settings.limits(),
                         node,
                         () -> UUID.randomUUID().toString(),
-                        clock))
+                        clock,
+                        decisions.<DecisionSink>map(file -> file).orElse(DecisionSink.NONE)))
                 .onFailure(SupervisorStrategy.restartWithBackoff(RESTART_AFTER, RESTART_AFTER_AT_MOST, RESTART_JITTER));
         SingletonActor<ToCoordinator> singleton = SingletonActor.of(behavior, SINGLETON)
                 .withSettings(
@@ -320,6 +331,7 @@ public final class UllageNode implements AutoCloseable {
     @Override
     public void close() {
         membership.close();
+        decisions.ifPresent(DecisionFile::close);
         worker.ifPresent(WorkerRuntime::close);
     }
 }

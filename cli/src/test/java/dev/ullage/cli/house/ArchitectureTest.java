@@ -29,6 +29,7 @@ final class ArchitectureTest {
         "dev.ullage.common.ledger..",
         "dev.ullage.coordinator.view..",
         "dev.ullage.coordinator.planning..",
+        "dev.ullage.coordinator.decisions..",
         "dev.ullage.coordinator.oom..",
         "dev.ullage.coordinator.rollout..",
         "dev.ullage.coordinator.simulation..",

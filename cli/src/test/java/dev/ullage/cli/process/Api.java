@@ -34,9 +34,13 @@ final class Api {
 
     /** The status, or empty while nobody answers. */
     Optional<JsonNode> status() {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(base + "/api/v1/status"))
-                .timeout(TIMEOUT)
-                .build();
+        return get("/api/v1/status");
+    }
+
+    /** What is there, or empty while nobody answers. */
+    Optional<JsonNode> get(String path) {
+        HttpRequest request =
+                HttpRequest.newBuilder(URI.create(base + path)).timeout(TIMEOUT).build();
         try {
             HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
             return response.statusCode() == 200 ? Optional.of(MAPPER.readTree(response.body())) : Optional.empty();

@@ -77,6 +77,7 @@ class OperatorIT {
                                             == 16 * GIB);
 
             assertRefused(server, token);
+            assertRecorded(node);
             ranks.stopAll();
         }
     }
@@ -94,6 +95,24 @@ class OperatorIT {
         Answer wrong = ullage("set", "reserve", "130%", "--server", server, "--token-file", token);
         assertThat(wrong.exitCode()).as(wrong.text()).isEqualTo(2);
         assertThat(wrong.text()).contains("130%");
+    }
+
+    // Goal: what a real node wrote is decided the same again. Two of the writes were refused by the coordinator.
+    private void assertRecorded(UpNode node) {
+        Answer replay = ullage("replay", node.stateDir().toString());
+        assertThat(replay.exitCode()).as(replay.text()).isZero();
+        assertThat(replay.text())
+                .containsPattern("[1-9]\\d* decisions planned again: [1-9]\\d* the same, 0 different")
+                .contains("3 of kind operator");
+
+        JsonNode newest = node.api()
+                .get("/api/v1/decisions?job=plain-job")
+                .orElseThrow()
+                .path("items")
+                .path(0);
+        assertThat(newest.path("kind").asText()).isEqualTo("plan");
+        assertThat(newest.at("/planning/outcome/limits/0/limits/forward").asLong())
+                .isEqualTo(16 * GIB);
     }
 
     @Test

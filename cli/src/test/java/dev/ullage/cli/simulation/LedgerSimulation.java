@@ -2,6 +2,7 @@ package dev.ullage.cli.simulation;
 
 import dev.ullage.cli.simulation.Violation.Kind;
 import dev.ullage.common.simulation.VirtualTime.EventBudgetExceededException;
+import dev.ullage.coordinator.decisions.Decision;
 import java.util.List;
 import java.util.Optional;
 
@@ -64,6 +65,13 @@ final class LedgerSimulation {
                 broken,
                 ticks,
                 world.trace().lines());
+    }
+
+    /** What the coordinators decided in a run that is as it should be. */
+    static List<Decision> decisions(Scenario scenario) {
+        LedgerSimulation simulation = new LedgerSimulation(scenario, new Rules(), 0);
+        simulation.run();
+        return simulation.world.decisions();
     }
 
     private int run() {

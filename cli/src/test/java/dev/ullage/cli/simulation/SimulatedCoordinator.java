@@ -15,6 +15,7 @@ import dev.ullage.coordinator.CoordinatorEffect;
 import dev.ullage.coordinator.CoordinatorEffect.Desire;
 import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
+import dev.ullage.coordinator.CoordinatorEffect.Recorded;
 import dev.ullage.coordinator.CoordinatorLogic;
 import java.time.Duration;
 import java.util.Map;
@@ -136,6 +137,8 @@ final class SimulatedCoordinator {
                 send(learn.worker(), effect);
             } else if (effect instanceof Desire desire) {
                 send(desire.worker(), effect);
+            } else if (effect instanceof Recorded recorded) {
+                world.decided(recorded.decision());
             } else if (effect instanceof Note note) {
                 world.note(What.LEADERSHIP, number, 0, () -> node + ": " + note);
             }

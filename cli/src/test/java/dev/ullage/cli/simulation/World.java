@@ -10,6 +10,7 @@ import dev.ullage.common.simulation.Network.Weather;
 import dev.ullage.common.simulation.Trace;
 import dev.ullage.common.simulation.VirtualTime;
 import dev.ullage.config.LimitSettings;
+import dev.ullage.coordinator.decisions.Decision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +37,7 @@ final class World {
     private final List<SimulatedHost> hosts = new ArrayList<>();
     private final List<SimulatedDevice> devices = new ArrayList<>();
     private final List<SimulatedRank> ranks = new ArrayList<>();
+    private final List<Decision> decisions = new ArrayList<>();
     private final Map<RankInstance, SimulatedRank> byInstance = new TreeMap<>();
     private boolean calm;
     private long turnsGiven;
@@ -131,6 +133,17 @@ final class World {
 
     boolean isProcessAlive(RankInstance instance) {
         return byInstance.containsKey(instance);
+    }
+
+    // ---- decisions
+
+    void decided(Decision decision) {
+        decisions.add(decision);
+    }
+
+    /** What all coordinators decided, in the order of the time. */
+    List<Decision> decisions() {
+        return decisions;
     }
 
     // ---- ranks come and go

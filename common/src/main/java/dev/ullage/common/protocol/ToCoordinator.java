@@ -105,6 +105,18 @@ public sealed interface ToCoordinator extends WireMessage {
     record EventsQuery(Optional<EventId> after, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
 
     /**
+     * Somebody wants to see what was decided, newest first. An older coordinator does not answer.
+     *
+     * @param device only what is about it; empty: all
+     * @param job only what is about it; empty: all
+     * @param offset how many of the newest are left out
+     * @param limit how many are wanted at most
+     */
+    record DecisionsQuery(
+            Optional<DeviceId> device, Optional<JobId> job, int offset, int limit, ActorRef<ToOperator> replyTo)
+            implements ToCoordinator {}
+
+    /**
      * An operator changes the reserve.
      *
      * @param device one device, or empty for all
@@ -118,6 +130,13 @@ public sealed interface ToCoordinator extends WireMessage {
      * @param rank one rank, or empty for all ranks of the job
      */
     record SetShare(JobId job, OptionalInt rank, Share share, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
+
+    /**
+     * An operator wants ranks to give their caches back, once. An older coordinator does not answer.
+     *
+     * @param rank one rank, or empty for all ranks of the job
+     */
+    record ReleaseCaches(JobId job, OptionalInt rank, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
 
     /**
      * What a device's ledger says: terms, promises, and what its keeper has counted.

@@ -81,6 +81,20 @@ public sealed interface ToOperator extends WireMessage {
         }
     }
 
+    /**
+     * A part of what was decided.
+     *
+     * @param records newest first, each as it stands in the decision log: one JSON object; fewer than were asked for
+     *     where they would not fit into one message
+     * @param total how many there are of what was asked for
+     * @param isComplete whether none was forgotten since the coordinator started
+     */
+    record Decisions(List<String> records, int total, boolean isComplete) implements ToOperator {
+        public Decisions {
+            records = List.copyOf(records);
+        }
+    }
+
     /** @param ageMillis since the worker was last heard */
     record NodeStatus(NodeId node, long ageMillis, List<DeviceStatus> devices) {
         public NodeStatus {

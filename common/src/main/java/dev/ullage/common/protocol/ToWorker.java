@@ -41,6 +41,17 @@ public sealed interface ToWorker extends WireMessage {
     record DirectJob(CoordinatorToken token, JobDirective directive, ActorRef<ToCoordinator> replyTo)
             implements ToWorker {}
 
+    /**
+     * Ask these ranks for their caches, once; may be lost, the operator asks again. The answer is {@code JobsReported}.
+     * An older worker does not know it.
+     */
+    record ReleaseCache(CoordinatorToken token, List<RankInstance> ranks, ActorRef<ToCoordinator> replyTo)
+            implements ToWorker {
+        public ReleaseCache {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
     /** @param share the part of its fair limit the operator left it, kept by the ledger for the next coordinator */
     record RankLimit(RankInstance instance, PhaseLimits limits, Share share) {}
 }

@@ -29,12 +29,14 @@ import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ClusterEvent.About;
+import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
@@ -42,6 +44,7 @@ import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Explanation;
@@ -56,6 +59,7 @@ import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
+import dev.ullage.common.protocol.ToWorker.ReleaseCache;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import java.util.List;
 import java.util.Optional;
@@ -116,8 +120,10 @@ final class WireSamples {
                 new JobsReported(NODE, Optional.of(TOKEN), List.of(jobReport())),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.of(new EventId(3, 17)), operator),
+                new DecisionsQuery(Optional.of(DEVICE), Optional.of(new JobId("bert-large")), 20, 10, operator),
                 new SetReserve(Optional.of(DEVICE), Share.ofPercent(30), operator),
                 new SetShare(new JobId("bert-large"), OptionalInt.of(3), Share.ofPercent(50), operator),
+                new ReleaseCaches(new JobId("bert-large"), OptionalInt.of(3), operator),
                 new LearnFrom(TOKEN, coordinator),
                 new DesireLimits(
                         TOKEN,
@@ -128,6 +134,7 @@ final class WireSamples {
                         Optional.of(turnPlan()),
                         coordinator),
                 new DirectJob(TOKEN, directive(), coordinator),
+                new ReleaseCache(TOKEN, List.of(RANK), coordinator),
                 new ClusterStatus(
                         new NodeId("host-c"),
                         Optional.of(TOKEN),
@@ -144,6 +151,7 @@ final class WireSamples {
                                 About.device(NODE, DEVICE).withRank(new JobId("bert-large"), 3),
                                 "limit of rank bert-large/3: 32.0 GiB -> 16.0 GiB")),
                         false),
+                new Decisions(List.of("{\"schema\":1,\"kind\":\"operator\"}"), 7, false),
                 new Accepted("reserve of all devices: 30%"),
                 new Refused("no job named bert-larg; known: bert-large"));
     }
@@ -158,11 +166,14 @@ final class WireSamples {
                 new JobsReported(NODE, Optional.empty(), List.of(sparseJobReport())),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.empty(), operator),
+                new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 1, operator),
                 new SetReserve(Optional.empty(), Share.NONE, operator),
                 new SetShare(new JobId("bert-large"), OptionalInt.empty(), Share.ALL, operator),
                 new LearnFrom(TOKEN, coordinator),
                 new DesireLimits(TOKEN, 1, DEVICE, Share.NONE, List.of(), Optional.empty(), coordinator),
+                new ReleaseCaches(new JobId("bert-large"), OptionalInt.empty(), operator),
                 new DirectJob(TOKEN, sparseDirective(), coordinator),
+                new ReleaseCache(TOKEN, List.of(), coordinator),
                 new ClusterStatus(
                         NODE,
                         Optional.empty(),
@@ -170,6 +181,7 @@ final class WireSamples {
                         List.of(new NodeStatus(NODE, 0, List.of(sparseDeviceStatus()))),
                         List.of()),
                 new Events(List.of(), true),
+                new Decisions(List.of(), 0, true),
                 new Accepted(""),
                 new Refused(""));
     }

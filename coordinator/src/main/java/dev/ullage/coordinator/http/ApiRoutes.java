@@ -7,16 +7,20 @@ import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.config.StreamSettings;
+import dev.ullage.coordinator.journal.DecisionPages;
 import dev.ullage.coordinator.metrics.MetricsPage;
 import java.time.Clock;
 import java.time.Duration;
@@ -105,6 +109,11 @@ final class ApiRoutes extends AllDirectives {
                         "events",
                         () -> get(() -> parameterList(
                                 parameters -> completeWithFuture(events(EventFilter.parse(parameters)))))),
+                route(
+                        "api/v1",
+                        "decisions",
+                        () -> get(() -> parameterList(
+                                parameters -> completeWithFuture(decisions(DecisionFilter.parse(parameters)))))),
                 watching.create(),
                 route("api/v1", "openapi.json", () -> get(() -> complete(description.answer()))),
                 resource(Resource.NODES),
@@ -112,7 +121,8 @@ final class ApiRoutes extends AllDirectives {
                 resource(Resource.JOBS),
                 resource(Resource.RANKS),
                 route("api/v1", "reserve", () -> post(() -> write(this::setReserve))),
-                route("api/v1", "share", () -> post(() -> write(this::setShare))));
+                route("api/v1", "share", () -> post(() -> write(this::setShare))),
+                route("api/v1", "release", () -> post(() -> write(this::release))));
         return handleExceptions(
                 exceptions(), () -> handleRejections(rejections(), () -> guarded(guard::refusal, () -> routes)));
     }
@@ -186,6 +196,19 @@ final class ApiRoutes extends AllDirectives {
                         : unexpected(answer));
     }
 
+    private CompletionStage<HttpResponse> decisions(DecisionFilter filter) {
+        ResourceQuery query = filter.query();
+        if (!query.problems().isEmpty()) {
+            return CompletableFuture.completedStage(response(
+                    new Problem(StatusCodes.BAD_REQUEST, "the request cannot be understood", query.problems())));
+        }
+        return ask(
+                replyTo -> new DecisionsQuery(filter.device(), filter.job(), query.offset(), query.limit(), replyTo),
+                answer -> answer instanceof Decisions decisions
+                        ? json(DecisionPages.json(decisions, StatusJson.SCHEMA, query.offset(), query.limit()))
+                        : unexpected(answer));
+    }
+
     private CompletionStage<HttpResponse> metrics() {
         return scrapes.latest()
                 .thenApply(text -> secured(HttpResponse.create().withEntity(HttpEntities.create(METRICS_TEXT, text))));
@@ -224,6 +247,13 @@ final class ApiRoutes extends AllDirectives {
         OptionalInt rank = body.optionalNumber("rank");
         Share share = body.share("share");
         return change(body, replyTo -> new SetShare(job.orElseThrow(), rank, share, replyTo));
+    }
+
+    private CompletionStage<HttpResponse> release(String text) {
+        RequestBody body = RequestBody.parse(text, new TreeSet<>(List.of("job", "rank")));
+        Optional<JobId> job = body.name("job", JobId::new);
+        OptionalInt rank = body.optionalNumber("rank");
+        return change(body, replyTo -> new ReleaseCaches(job.orElseThrow(), rank, replyTo));
     }
 
     private CompletionStage<HttpResponse> change(

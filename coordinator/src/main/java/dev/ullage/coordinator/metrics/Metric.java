@@ -35,6 +35,16 @@ enum Metric {
             "ullage_scrape_seconds",
             Label.NONE,
             "How long the coordinator took to answer and its answer to become metrics."),
+    DECISIONS_WRITTEN(
+            Kind.COUNTER,
+            "ullage_decision_records_written",
+            Label.NONE,
+            "Records that this node's process wrote to its decision log."),
+    DECISIONS_DROPPED(
+            Kind.COUNTER,
+            "ullage_decision_records_dropped",
+            Label.NONE,
+            "Records that it did not: too many were waiting, or the disk failed."),
     LEFT_OUT(
             Kind.GAUGE,
             "ullage_metrics_left_out",

@@ -1,6 +1,7 @@
 package dev.ullage.coordinator.metrics;
 
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.coordinator.journal.DecisionCounts;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
 import io.prometheus.metrics.instrumentation.jvm.JvmMetrics;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -12,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * What this node's {@code /metrics} says, in Prometheus' text format. It remembers only which plans it has counted;
@@ -26,14 +28,25 @@ public final class MetricsPage {
 
     private final boolean dcgmAliases;
     private final ClusterMetrics.Bounds bounds;
+    private final Supplier<DecisionCounts> decisions;
     private final RolloutTimes rolloutTimes = new RolloutTimes();
     private final PrometheusTextFormatWriter writer = PrometheusTextFormatWriter.create();
 
     public MetricsPage(boolean dcgmAliases) {
-        this(dcgmAliases, ClusterMetrics.Bounds.DEFAULT);
+        this(dcgmAliases, () -> DecisionCounts.NONE);
+    }
+
+    /** @param decisions what became of this process' decision records, at any time and on any thread */
+    public MetricsPage(boolean dcgmAliases, Supplier<DecisionCounts> decisions) {
+        this(dcgmAliases, ClusterMetrics.Bounds.DEFAULT, decisions);
     }
 
     MetricsPage(boolean dcgmAliases, ClusterMetrics.Bounds bounds) {
+        this(dcgmAliases, bounds, () -> DecisionCounts.NONE);
+    }
+
+    private MetricsPage(boolean dcgmAliases, ClusterMetrics.Bounds bounds, Supplier<DecisionCounts> decisions) {
+        this.decisions = decisions;
         this.dcgmAliases = dcgmAliases;
         this.bounds = bounds;
     }
@@ -43,6 +56,7 @@ public final class MetricsPage {
         rolloutTimes.see(status);
         Series series = ClusterMetrics.of(status, bounds, dcgmAliases);
         series.put(Metric.SCRAPE_SECONDS, List.of(), took.toNanos() / NANOS_PER_SECOND);
+        putDecisions(series);
         List<MetricSnapshot> snapshots = new ArrayList<>(series.snapshots());
         snapshots.add(rolloutTimes.snapshot());
         return written(snapshots);
@@ -50,7 +64,15 @@ public final class MetricsPage {
 
     /** Nobody answered: that, and what is known of this process. */
     public byte[] renderNobody() {
-        return written(ClusterMetrics.ofNobody().snapshots());
+        Series series = ClusterMetrics.ofNobody();
+        putDecisions(series);
+        return written(series.snapshots());
+    }
+
+    private void putDecisions(Series series) {
+        DecisionCounts counts = decisions.get();
+        series.put(Metric.DECISIONS_WRITTEN, List.of(), counts.written());
+        series.put(Metric.DECISIONS_DROPPED, List.of(), counts.dropped());
     }
 
     private byte[] written(List<MetricSnapshot> cluster) {

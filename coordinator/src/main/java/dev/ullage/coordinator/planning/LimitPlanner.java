@@ -12,6 +12,7 @@ import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.config.ObservedPredictor;
+import dev.ullage.coordinator.planning.DeviceInput.RankInput;
 import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
 import dev.ullage.coordinator.planning.PlanGuard.Proposal;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
@@ -21,6 +22,8 @@ import dev.ullage.coordinator.planning.TurnPlanner.Candidate;
 import dev.ullage.coordinator.planning.TurnPlanner.TurnRuling;
 import dev.ullage.coordinator.view.DeviceView;
 import dev.ullage.coordinator.view.Heard;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableMap;
@@ -45,28 +48,45 @@ public final class LimitPlanner {
     private final LimitPolicy policy;
     private final LimitSettings settings;
     private final TurnPlanner turns;
+    private final RankDemands demands;
     private final List<PlanGuard> guards;
 
     /** @param guards asked in this order; the first veto counts */
     public LimitPlanner(LimitPolicy policy, LimitSettings settings, List<PlanGuard> guards) {
+        this(policy, settings, new RankDemands(ObservedPredictor.PHASE_MAX), guards);
+    }
+
+    private LimitPlanner(LimitPolicy policy, LimitSettings settings, RankDemands demands, List<PlanGuard> guards) {
         this.policy = policy;
         this.settings = settings;
+        this.demands = demands;
         this.turns = new TurnPlanner(settings.turns(), TurnNeeds.declared());
         this.guards = List.copyOf(guards);
     }
 
     /** As below, where nobody follows what ranks use over time. */
     public static LimitPlanner of(CoordinatorSettings pace, LimitSettings limits) {
-        return of(pace, limits, new RankDemands(ObservedPredictor.PHASE_MAX));
+        return of(pace.staleAfter(), limits);
     }
 
-    /** The policy of each job, with every guard. */
-    public static LimitPlanner of(CoordinatorSettings pace, LimitSettings limits, RankDemands demands) {
+    /** @param staleAfter age from which a ledger's report is no base for a plan */
+    public static LimitPlanner of(Duration staleAfter, LimitSettings limits) {
+        return of(staleAfter, limits, new RankDemands(ObservedPredictor.PHASE_MAX));
+    }
+
+    /**
+     * The policy of each job, with every guard.
+     *
+     * @param staleAfter age from which a ledger's report is no base for a plan
+     * @param demands of ranks that count no steps, where the settings want them
+     */
+    public static LimitPlanner of(Duration staleAfter, LimitSettings limits, RankDemands demands) {
         return new LimitPlanner(
-                new PolicyByJob(limits, demands),
+                new PolicyByJob(limits),
                 limits,
+                demands,
                 List.of(
-                        new FreshnessGuard(pace.staleAfter()),
+                        new FreshnessGuard(staleAfter),
                         new MeasuredGuard(),
                         new MinimumLimitGuard(limits.minimum()),
                         new SampleGuard(),
@@ -75,62 +95,91 @@ public final class LimitPlanner {
 
     /** One outcome for each device whose ledger obeys the coordinator, in the order of the devices. */
     public List<PlanOutcome> plan(Situation situation) {
+        return decide(situation).stream().map(Decided::outcome).toList();
+    }
+
+    /** The same, each with what it follows from. */
+    public List<Decided> decide(Situation situation) {
         List<DeviceView> devices = situation.view().devices().stream()
                 .filter(device -> device.obeys(situation.token()))
                 .toList();
-        NavigableMap<DeviceId, TurnRuling> rulings = turns.rule(
-                devices.stream().map(device -> candidate(device, situation)).toList());
-        return devices.stream()
-                .map(device -> plan(device, Objects.requireNonNull(rulings.get(device.id())), situation))
+        return ruled(
+                        devices,
+                        devices.stream().map(device -> input(device, situation)).toList())
+                .stream()
+                .map(input -> new Decided(input, decide(input)))
                 .toList();
     }
 
-    /** The device as it would be without turns. */
-    private Candidate candidate(DeviceView device, Situation situation) {
-        LedgerReport ledger = device.report().orElseThrow().message().ledger();
-        BudgetTerms terms =
-                ledger.wanted().withReserve(reserve(device, ledger, situation)).withPool(Optional.empty());
-        List<RankRequest> ranks = ranks(device, ledger, situation.wishes());
-        List<PlannedLimit> wanted = policy.share(new PlanningInput(device.id(), terms, ranks)).ranks().stream()
-                .map(this::planned)
-                .toList();
-        List<PlannedLimit> limits = ledger.overBudget() ? notBelowTheMinimum(wanted) : wanted;
-        return new Candidate(device.id(), device.node(), terms, ledger.turns().isPresent(), ranks, limits);
-    }
+    /** What was decided for a device, and from what. */
+    public record Decided(DeviceInput input, PlanOutcome outcome) {}
 
-    private static Share reserve(DeviceView device, LedgerReport ledger, Situation situation) {
-        return situation.wishes().reserve(device.id()).orElse(ledger.wanted().reserve());
-    }
-
-    private PlanOutcome plan(DeviceView device, TurnRuling ruling, Situation situation) {
+    private DeviceInput input(DeviceView device, Situation situation) {
+        OperatorWishes wishes = situation.wishes();
         Heard<LimitsReported> report = device.report().orElseThrow();
         LedgerReport ledger = report.message().ledger();
-        Share reserve = reserve(device, ledger, situation);
-        BudgetTerms terms =
-                ledger.wanted().withReserve(reserve).withPool(ruling.turns().map(TurnPlan::pool));
-        DeviceTarget before =
-                situation.onItsWay(device.id()).map(DeviceTarget::of).orElseGet(() -> DeviceTarget.of(ledger));
-        DevicePlan plan = new DevicePlan(
+        Share reserve = wishes.reserve(device.id()).orElse(ledger.wanted().reserve());
+        NavigableMap<RankInstance, RankObserved> observed = observed(device);
+        List<RankInput> ranks = ledger.grants().stream()
+                .map(grant -> new RankInput(request(grant, wishes, observed), observed.containsKey(grant.instance())))
+                .sorted(Comparator.comparing(rank -> rank.request().instance()))
+                .toList();
+        return new DeviceInput(
                 device.id(),
-                reserve,
-                ruling.limits(),
-                ruling.turns(),
-                PlanChange.describe(before, reserve, ruling.limits(), ruling.turns(), terms));
-        return judge(new Proposal(
-                plan,
-                before,
-                terms,
+                ledger.wanted().withReserve(reserve).withPool(Optional.empty()),
+                ledger.overBudget(),
+                situation.onItsWay(device.id()).map(DeviceTarget::of).orElseGet(() -> DeviceTarget.of(ledger)),
                 report.ageAt(situation.now()),
                 device.sampleState(),
-                unseen(device, ledger, situation.wishes())));
+                ranks,
+                Optional.empty());
     }
 
-    private List<RankRequest> ranks(DeviceView device, LedgerReport ledger, OperatorWishes wishes) {
-        NavigableMap<RankInstance, RankObserved> observed = observed(device);
-        return ledger.grants().stream()
-                .map(grant -> request(grant, wishes, observed))
-                .sorted(Comparator.comparing(RankRequest::instance))
+    /** With what was ruled about turns where that changes anything: jobs on several devices have a part in it. */
+    private List<DeviceInput> ruled(List<DeviceView> devices, List<DeviceInput> inputs) {
+        if (turns.isOff()) {
+            return inputs;
+        }
+        List<Candidate> candidates = new ArrayList<>();
+        for (int i = 0; i < inputs.size(); i++) {
+            DeviceView device = devices.get(i);
+            DeviceInput input = inputs.get(i);
+            boolean knowsTurns =
+                    device.report().orElseThrow().message().ledger().turns().isPresent();
+            candidates.add(new Candidate(
+                    input.device(), device.node(), input.terms(), knowsTurns, input.requests(), withoutTurns(input)));
+        }
+        NavigableMap<DeviceId, TurnRuling> rulings = turns.rule(candidates);
+        return candidates.stream()
+                .map(candidate -> {
+                    TurnRuling ruling = Objects.requireNonNull(rulings.get(candidate.device()));
+                    boolean changesNothing =
+                            ruling.turns().isEmpty() && ruling.limits().equals(candidate.limits());
+                    DeviceInput input = inputs.get(candidates.indexOf(candidate));
+                    return changesNothing ? input : input.ruled(ruling);
+                })
                 .toList();
+    }
+
+    private List<PlannedLimit> withoutTurns(DeviceInput input) {
+        List<PlannedLimit> wanted =
+                policy.share(new PlanningInput(input.device(), input.terms(), input.requests())).ranks().stream()
+                        .map(this::planned)
+                        .toList();
+        return input.overBudget() ? notBelowTheMinimum(wanted) : wanted;
+    }
+
+    /** Looks at nothing but its argument and the settings. */
+    public PlanOutcome decide(DeviceInput input) {
+        TurnRuling ruling = input.ruling().orElseGet(() -> new TurnRuling(Optional.empty(), withoutTurns(input)));
+        BudgetTerms terms = input.terms().withPool(ruling.turns().map(TurnPlan::pool));
+        DevicePlan plan = new DevicePlan(
+                input.device(),
+                terms.reserve(),
+                ruling.limits(),
+                ruling.turns(),
+                PlanChange.describe(input.before(), terms.reserve(), ruling.limits(), ruling.turns(), terms));
+        return judge(new Proposal(plan, input.before(), terms, input.reportAge(), input.sample(), input.unseen()));
     }
 
     /**
@@ -154,18 +203,7 @@ public final class LimitPlanner {
                 instance,
                 wishes.share(instance.rank()).orElse(grant.share()),
                 JobPolicies.terms(grant, settings.policies(), wishes),
-                observed.getOrDefault(instance, RankObserved.NOTHING));
-    }
-
-    private List<RankInstance> unseen(DeviceView device, LedgerReport ledger, OperatorWishes wishes) {
-        NavigableMap<RankInstance, RankObserved> observed = observed(device);
-        return ledger.grants().stream()
-                .filter(grant -> !observed.containsKey(grant.instance()))
-                .filter(grant -> JobPolicies.terms(grant, settings.policies(), wishes)
-                        .policy()
-                        .looksAtRanks())
-                .map(GrantReport::instance)
-                .toList();
+                observed.getOrDefault(instance, RankObserved.NOTHING).with(demands.of(instance)));
     }
 
     private static NavigableMap<RankInstance, RankObserved> observed(DeviceView device) {

@@ -36,13 +36,10 @@ public final class ObservedPolicy implements LimitPolicy {
 
     private final Observed settings;
     private final MemoryBytes minimum;
-    private final RankDemands demands;
 
-    /** @param demands of ranks that count no steps, where the settings want them */
-    public ObservedPolicy(Observed settings, MemoryBytes minimum, RankDemands demands) {
+    public ObservedPolicy(Observed settings, MemoryBytes minimum) {
         this.settings = settings;
         this.minimum = minimum;
-        this.demands = demands;
     }
 
     /** What a rank needs: in all phases, and in those of which it is known. */
@@ -63,7 +60,7 @@ public final class ObservedPolicy implements LimitPolicy {
     private Need need(RankRequest rank, PlanningInput input) {
         RankObserved observed = rank.observed();
         Map<Phase, MemoryBytes> peaks = peaks(observed);
-        Optional<Demand> demand = demands.of(rank.instance());
+        Optional<Demand> demand = observed.demand();
         Optional<Claim> byUse =
                 demand.flatMap(known -> known.limit().map(limit -> byDemand(rank, limit, known.explanation())));
         if (byUse.isPresent()) {

@@ -3,17 +3,25 @@ package dev.ullage.coordinator.planning;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.Nearest;
+import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankId;
+import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.GrantReport;
+import dev.ullage.common.protocol.RankSample;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
+import dev.ullage.coordinator.view.ClusterView;
 import dev.ullage.coordinator.view.DeviceView;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -80,6 +88,55 @@ public final class OperatorDesk {
         }
         OperatorWishes wishes = situation.wishes().withShare(named.get(), share, situation.now());
         return ruling(situation, wishes, "share of " + named.get() + " -> " + share);
+    }
+
+    /**
+     * Nothing of what is wished changes: the ranks are asked once.
+     *
+     * @param rank empty: every rank that the job has now
+     */
+    public Ruling release(JobId job, OptionalInt rank, Situation situation) {
+        List<RankId> ofJob = situation.view().ranks().stream()
+                .filter(known -> known.job().equals(job))
+                .toList();
+        if (ofJob.isEmpty()) {
+            return unknown(situation, "job", job.value(), situation.view().jobs());
+        }
+        if (rank.isPresent() && ofJob.stream().noneMatch(known -> known.rank() == rank.getAsInt())) {
+            return unknown(situation, "rank", rank.getAsInt() + " of job " + job, ofJob);
+        }
+        int asked = toRelease(job, rank, situation.view()).values().stream()
+                .mapToInt(List::size)
+                .sum();
+        String whose = rank.isPresent() ? "rank " + job + "/" + rank.getAsInt() : "job " + job;
+        if (asked == 0) {
+            return refused(situation, "to ask " + whose + ": no process of it is connected to its worker");
+        }
+        return new Ruling(
+                true,
+                situation.wishes(),
+                "%s: %d process%s asked to give the cache back at the next change of phase"
+                        .formatted(whose, asked, asked == 1 ? "" : "es"));
+    }
+
+    /** The processes that can be asked for their caches, by worker: those that no sample says are not connected. */
+    public static NavigableMap<NodeId, List<RankInstance>> toRelease(JobId job, OptionalInt rank, ClusterView view) {
+        NavigableMap<NodeId, List<RankInstance>> found = new TreeMap<>();
+        for (DeviceView device : view.devices()) {
+            Set<RankInstance> silent = device.sample().stream()
+                    .flatMap(heard -> heard.message().ranks().stream())
+                    .filter(sample -> !sample.connected())
+                    .map(RankSample::instance)
+                    .collect(Collectors.toCollection(TreeSet::new));
+            device.report().stream()
+                    .flatMap(heard -> heard.message().ledger().grants().stream())
+                    .map(GrantReport::instance)
+                    .filter(instance -> instance.rank().job().equals(job) && !silent.contains(instance))
+                    .filter(instance -> rank.isEmpty() || instance.rank().rank() == rank.getAsInt())
+                    .forEach(instance -> found.computeIfAbsent(device.node(), node -> new ArrayList<>())
+                            .add(instance));
+        }
+        return found;
     }
 
     private static Optional<Share> reserve(DeviceView device, OperatorWishes wishes) {

@@ -2,7 +2,6 @@ package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.config.LimitSettings;
-import dev.ullage.config.ObservedPredictor;
 import dev.ullage.config.PolicyName;
 import dev.ullage.config.PolicySettings;
 import dev.ullage.coordinator.planning.Shares.RankShare;
@@ -21,18 +20,13 @@ import java.util.TreeMap;
 public final class PolicyByJob implements LimitPolicy {
     private final Map<PolicyName, LimitPolicy> policies = new EnumMap<>(PolicyName.class);
 
-    /** Where nobody follows what ranks use over time. */
     public PolicyByJob(LimitSettings limits) {
-        this(limits, new RankDemands(ObservedPredictor.PHASE_MAX));
-    }
-
-    PolicyByJob(LimitSettings limits, RankDemands demands) {
         for (PolicyName name : PolicyName.values()) {
-            policies.put(name, policy(name, limits, demands));
+            policies.put(name, policy(name, limits));
         }
     }
 
-    private static LimitPolicy policy(PolicyName name, LimitSettings limits, RankDemands demands) {
+    private static LimitPolicy policy(PolicyName name, LimitSettings limits) {
         PolicySettings settings = limits.policies();
         return switch (name) {
             case RANK_SHARE -> new RankSharePolicy();
@@ -41,7 +35,7 @@ public final class PolicyByJob implements LimitPolicy {
             case GROWTH -> new GrowthPolicy();
             case PRIORITY_POOL -> new PriorityPoolPolicy(settings.priorityPool());
             case HYBRID -> new HybridPolicy(settings.hybrid());
-            case OBSERVED -> new ObservedPolicy(settings.observed(), limits.minimum(), demands);
+            case OBSERVED -> new ObservedPolicy(settings.observed(), limits.minimum());
         };
     }
 

@@ -3,6 +3,8 @@ package dev.ullage.coordinator.planning;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.coordinator.planning.RankDemands.Demand;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -16,7 +18,8 @@ import java.util.OptionalLong;
  * @param held what its allocator holds now
  * @param peakReserved the most its allocator ever held, over all phases
  * @param refusals requests its allocator turned away because of the limit
- * @param watch what its last steps did, phase by phase
+ * @param watch what its last steps did, phase by phase; without what only people look at
+ * @param demand what it will need by its use over time, when it counts no steps and the settings want that
  */
 public record RankObserved(
         OptionalInt worldSize,
@@ -24,7 +27,8 @@ public record RankObserved(
         Optional<MemoryBytes> held,
         Optional<MemoryBytes> peakReserved,
         long refusals,
-        Optional<RankWatch> watch) {
+        Optional<RankWatch> watch,
+        Optional<Demand> demand) {
     public static final RankObserved NOTHING =
             new RankObserved(OptionalInt.empty(), OptionalLong.empty(), Optional.empty(), Optional.empty(), 0);
 
@@ -35,7 +39,18 @@ public record RankObserved(
             Optional<MemoryBytes> held,
             Optional<MemoryBytes> peakReserved,
             long refusals) {
-        this(worldSize, step, held, peakReserved, refusals, Optional.empty());
+        this(worldSize, step, held, peakReserved, refusals, Optional.empty(), Optional.empty());
+    }
+
+    /** Of a rank whose demand nobody follows. */
+    public RankObserved(
+            OptionalInt worldSize,
+            OptionalLong step,
+            Optional<MemoryBytes> held,
+            Optional<MemoryBytes> peakReserved,
+            long refusals,
+            Optional<RankWatch> watch) {
+        this(worldSize, step, held, peakReserved, refusals, watch, Optional.empty());
     }
 
     public static RankObserved of(RankSample sample) {
@@ -45,6 +60,17 @@ public record RankObserved(
                 sample.use().held(),
                 sample.use().peakReserved(),
                 sample.use().refusals(),
-                sample.watch());
+                sample.watch().map(RankObserved::forPolicies),
+                Optional.empty());
+    }
+
+    RankObserved with(Optional<Demand> newDemand) {
+        return new RankObserved(worldSize, step, held, peakReserved, refusals, watch, newDemand);
+    }
+
+    /** A decision is recorded with all it was made from: what no policy may look at needs no room there. */
+    private static RankWatch forPolicies(RankWatch watch) {
+        return new RankWatch(
+                watch.progress(), watch.phases(), watch.allocator(), watch.leak(), List.of(), Optional.empty());
     }
 }

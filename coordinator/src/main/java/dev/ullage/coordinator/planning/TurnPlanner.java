@@ -72,6 +72,11 @@ public final class TurnPlanner {
         }
     }
 
+    /** Whether nobody ever takes turns. */
+    boolean isOff() {
+        return mode == TurnMode.OFF;
+    }
+
     /** One ruling for each candidate. The candidates are in the order of the devices. */
     public NavigableMap<DeviceId, TurnRuling> rule(List<Candidate> candidates) {
         NavigableMap<DeviceId, TurnRuling> rulings = new TreeMap<>();

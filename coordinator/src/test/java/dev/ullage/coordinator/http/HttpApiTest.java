@@ -10,6 +10,7 @@ import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
@@ -148,7 +149,10 @@ class HttpApiTest {
 
         assertThat(response.statusCode()).isEqualTo(200);
         assertThat(response.body().lines().filter(line -> line.startsWith("ullage_")))
-                .containsExactly("ullage_coordinator_up 0.0");
+                .containsExactly(
+                        "ullage_coordinator_up 0.0",
+                        "ullage_decision_records_dropped_total 0.0",
+                        "ullage_decision_records_written_total 0.0");
     }
 
     @Test
@@ -194,6 +198,17 @@ class HttpApiTest {
         assertThat(job.job()).isEqualTo(new JobId("bert"));
         assertThat(job.rank()).isEmpty();
         assertThat(rank.rank()).isEqualTo(OptionalInt.of(3));
+    }
+
+    @Test
+    void cachesAreAskedForOfAJobOrOfOneRank() throws Exception {
+        answer = Optional.of(new Accepted("done"));
+
+        post("/api/v1/release", "{\"job\":\"bert\"}");
+        assertThat(asked.expectMessageClass(ReleaseCaches.class).rank()).isEmpty();
+        post("/api/v1/release", "{\"job\":\"bert\",\"rank\":3}");
+        assertThat(asked.expectMessageClass(ReleaseCaches.class).rank()).isEqualTo(OptionalInt.of(3));
+        assertProblem(post("/api/v1/release", "{\"rank\":3}"), 400, "the request cannot be understood");
     }
 
     @Test
@@ -247,7 +262,7 @@ class HttpApiTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"/api/v1/reserve", "/api/v1/share"})
+    @CsvSource({"/api/v1/reserve", "/api/v1/share", "/api/v1/release"})
     void nothingIsChangedWithoutTheToken(String path) throws Exception {
         HttpResponse<String> none = send(request(path).POST(HttpRequest.BodyPublishers.ofString("{}")));
         HttpResponse<String> wrong =
@@ -342,6 +357,9 @@ class HttpApiTest {
             }
             if (message instanceof SetShare share) {
                 answer.ifPresent(share.replyTo()::tell);
+            }
+            if (message instanceof ReleaseCaches ask) {
+                answer.ifPresent(ask.replyTo()::tell);
             }
             return Behaviors.same();
         }));

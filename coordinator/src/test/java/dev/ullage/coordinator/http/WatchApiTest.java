@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.EventId;
 import dev.ullage.common.model.EventSeverity;
 import dev.ullage.common.model.JobId;
@@ -11,9 +12,11 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ClusterEvent;
 import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
@@ -75,6 +78,12 @@ class WatchApiTest {
                 query.replyTo().tell(cluster(questions.incrementAndGet()));
             } else if (message instanceof EventsQuery query) {
                 query.replyTo().tell(new Events(List.of(event(1, "bert"), event(2, "gpt")), true));
+            } else if (message instanceof DecisionsQuery query) {
+                String asked = "{\"device\":\"%s\",\"job\":\"%s\"}"
+                        .formatted(
+                                query.device().map(DeviceId::toString).orElse("any"),
+                                query.job().map(JobId::toString).orElse("any"));
+                query.replyTo().tell(new Decisions(List.of(asked), query.offset() + query.limit(), false));
             }
             return Behaviors.same();
         }));
@@ -138,9 +147,22 @@ class WatchApiTest {
         assertThat(some.at("/items/0/id").asText()).isEqualTo("3.2");
     }
 
+    @Test
+    void decisionsComeInPagesOfADeviceOrAJob() throws Exception {
+        assertThat(get("/api/v1/decisions?offset=3&limit=7").body())
+                .isEqualTo("{\"schema\":1,\"total\":10,\"offset\":3,\"limit\":7,\"complete\":false,"
+                        + "\"items\":[{\"device\":\"any\",\"job\":\"any\"}]}\n");
+        assertThat(JSON.readTree(get("/api/v1/decisions?device=GPU-1&job=bert").body())
+                        .path("items")
+                        .toString())
+                .isEqualTo("[{\"device\":\"GPU-1\",\"job\":\"bert\"}]");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "/api/v1/decisions?limit=0",
+                "/api/v1/decisions?rank=1",
                 "/api/v1/events?since=yesterday",
                 "/api/v1/events?jobb=x",
                 "/api/v1/stream?snapshots=maybe",

@@ -7,6 +7,7 @@ import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.coordinator.http.Statuses;
+import dev.ullage.coordinator.journal.DecisionCounts;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
@@ -104,11 +105,28 @@ class MetricsPageTest {
                         "ullage_rank_allocator_refusals_total");
     }
 
+    // Goal: a full disk is seen on every node that has one, also while no coordinator answers.
+    @Test
+    void decisionRecordsThatWereDroppedAreCounted() {
+        MetricsPage metrics = new MetricsPage(false, () -> new DecisionCounts(40, 2));
+
+        assertThat(Page.of(Statuses.active(), metrics).values())
+                .containsEntry("ullage_decision_records_written_total", 40.0)
+                .containsEntry("ullage_decision_records_dropped_total", 2.0);
+        assertThat(Page.parse(new String(metrics.renderNobody(), StandardCharsets.UTF_8))
+                        .values())
+                .containsEntry("ullage_decision_records_dropped_total", 2.0);
+    }
+
     @Test
     void whenNobodyAnswersOnlyThatIsSaidOfTheCluster() {
         Page page = Page.parse(new String(new MetricsPage(true).renderNobody(), StandardCharsets.UTF_8));
 
-        assertThat(page.names()).containsExactly("ullage_coordinator_up");
+        assertThat(page.names())
+                .containsExactly(
+                        "ullage_coordinator_up",
+                        "ullage_decision_records_dropped_total",
+                        "ullage_decision_records_written_total");
         assertThat(page.get("ullage_coordinator_up")).isZero();
         assertThat(page.text()).contains("jvm_memory_used_bytes");
     }

@@ -56,8 +56,9 @@ class RankDemandsTest {
     }
 
     private RankShare share() {
-        RankRequest request = new RankRequest(rank(0), Share.ALL, JobTerms.defaults(), RankObserved.of(last));
-        LimitPolicy policy = new ObservedPolicy(new Observed(Share.ofPercent(10), 10), MINIMUM, demands);
+        RankRequest request = new RankRequest(
+                rank(0), Share.ALL, JobTerms.defaults(), RankObserved.of(last).with(demands.of(rank(0))));
+        LimitPolicy policy = new ObservedPolicy(new Observed(Share.ofPercent(10), 10), MINIMUM);
         return policy.share(new PlanningInput(DEVICE, terms(gib(80), MemoryBytes.ZERO), List.of(request)))
                 .ranks()
                 .get(0);

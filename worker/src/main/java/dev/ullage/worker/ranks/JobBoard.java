@@ -140,6 +140,11 @@ public final class JobBoard {
         }
     }
 
+    /** Whether this is the coordinator that is listened to. */
+    boolean obeys(CoordinatorToken from) {
+        return token.equals(Optional.of(from));
+    }
+
     /**
      * A coordinator's directive.
      *
@@ -148,7 +153,7 @@ public final class JobBoard {
      */
     public Optional<JobDirective> direct(CoordinatorToken from, JobDirective directive, Instant now) {
         learn(from);
-        if (!token.equals(Optional.of(from))) {
+        if (!obeys(from)) {
             return Optional.empty();
         }
         boolean isNews =

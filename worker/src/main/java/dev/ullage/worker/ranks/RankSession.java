@@ -82,6 +82,9 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     /** What the rank takes turns at has changed; empty: nothing. */
     private record Offered(Optional<RankTurn> turn) implements Command {}
 
+    /** An operator wants its cache back. */
+    record Release() implements Command {}
+
     private enum Report implements Command {
         INSTANCE
     }
@@ -170,6 +173,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 .onMessage(Connected.class, this::onConnected)
                 .onMessage(Disconnected.class, this::onDisconnected)
                 .onMessage(DeviceRead.class, this::onDeviceRead)
+                .onMessage(Release.class, release -> onRelease())
                 .onMessageEquals(Report.INSTANCE, this::onReport)
                 .onSignal(PostStop.class, signal -> onStopped())
                 .build();
@@ -257,6 +261,15 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                     setup.instance(),
                     command.device().free(),
                     command.device().allocatable());
+        }
+        return this;
+    }
+
+    private Behavior<Command> onRelease() {
+        if (channel != null) {
+            setup.watched().askedByAnOperator();
+            channel.send(setup.codec().releaseCache());
+            LOG.info("rank={} reason=\"asked for its cache: an operator wants it\"", setup.instance());
         }
         return this;
     }

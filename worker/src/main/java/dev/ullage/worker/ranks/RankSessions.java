@@ -14,6 +14,7 @@ import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
+import dev.ullage.common.protocol.ToWorker.ReleaseCache;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import dev.ullage.worker.sampling.Attribution;
@@ -366,6 +367,18 @@ public final class RankSessions {
         Optional.ofNullable(known.get(instance))
                 .flatMap(Known::session)
                 .ifPresent(session -> session.tell(new RankSession.Held(outside)));
+    }
+
+    /** An operator wants caches back. Of a coordinator that is not the newest it is not done. */
+    public void release(ReleaseCache message) {
+        board.learn(message.token());
+        if (!board.obeys(message.token())) {
+            return;
+        }
+        message.ranks().stream()
+                .flatMap(instance -> Optional.ofNullable(known.get(instance)).stream())
+                .flatMap(rank -> rank.session().stream())
+                .forEach(session -> session.tell(new RankSession.Release()));
     }
 
     /** What the ranks on a device last said of themselves. */

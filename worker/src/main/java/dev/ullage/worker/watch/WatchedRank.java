@@ -65,6 +65,11 @@ public final class WatchedRank {
         return true;
     }
 
+    /** The rank is asked whatever it does; where enough is known of it, what it gains is shown. */
+    public void askedByAnOperator() {
+        situation().ifPresent(now -> asked = Optional.of(new Asked(now.step(), now.fragmentation(), Optional.empty())));
+    }
+
     private Optional<Situation> situation() {
         return newest.flatMap(summary -> window.allocator()
                 .fragmentation()

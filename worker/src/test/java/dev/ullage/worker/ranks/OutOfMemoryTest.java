@@ -7,10 +7,13 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.OomLevel;
+import dev.ullage.common.model.RankId;
+import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.JobReport;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
+import dev.ullage.common.protocol.ToWorker.ReleaseCache;
 import dev.ullage.common.testing.Eventually;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -93,6 +96,36 @@ class OutOfMemoryTest {
         assertThat(line.path("sequence").longValue()).isEqualTo(sequence);
         assertThat(line.path("microBatch").intValue()).isEqualTo(8);
         assertThat(line.path("resumed").booleanValue()).isEqualTo(resumed);
+    }
+
+    private void release(CoordinatorToken from, int rank, int process) {
+        RankInstance instance = new RankInstance(new RankId(new JobId("job"), rank), process, 7L * process);
+        worker.ask(sessions -> {
+            sessions.release(new ReleaseCache(from, List.of(instance), coordinator.getRef()));
+            return true;
+        });
+    }
+
+    // Goal: no rank but the one named is asked, and nobody by a coordinator that was replaced. Method: what is sent
+    // after it has come, so what was to be sent before it has too.
+    @Test
+    void aCacheIsAskedForOnceOfTheRankThatIsNamed() throws IOException {
+        RankClient first = join(0, 100, "");
+        RankClient second = join(1, 101, "");
+        CoordinatorToken newer = new CoordinatorToken(99, "newer");
+        worker.ask(sessions -> {
+            sessions.learn(newer);
+            return true;
+        });
+
+        release(TOKEN, 1, 101);
+        release(newer, 0, 100);
+        release(newer, 7, 107);
+        direct(newer, directive(1));
+
+        assertThat(first.hear().path("type").textValue()).isEqualTo("release-cache");
+        assertHears(first, 1, false);
+        assertHears(second, 1, false);
     }
 
     @Test

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.coordinator.decisions;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.coordinator.journal;
+
+import org.jspecify.annotations.NullMarked;
