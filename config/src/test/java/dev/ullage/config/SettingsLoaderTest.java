@@ -120,7 +120,7 @@ class SettingsLoaderTest {
     }
 
     @Test
-    void everySettingReachesItsField() throws Exception {
+    void everySettingOfNodeClusterAndHttpReachesItsField() throws Exception {
         UllageSettings settings = load(EVERYTHING);
 
         assertThat(settings.node()).isEqualTo(new NodeSettings("host-b", Path.of("/var/lib/ullage")));
@@ -143,6 +143,12 @@ class SettingsLoaderTest {
                         new HttpAccess(
                                 Optional.of(new HttpAccess.Tls(Path.of("/tls/h.crt"), Path.of("/tls/h.key"))),
                                 Optional.of(Path.of("/tls/read.token")))));
+    }
+
+    @Test
+    void everySettingOfWorkerCoordinatorAndLimitsReachesItsField() throws Exception {
+        UllageSettings settings = load(EVERYTHING);
+
         assertThat(settings.worker())
                 .isEqualTo(new WorkerSettings(
                         new WorkerSettings.Devices(

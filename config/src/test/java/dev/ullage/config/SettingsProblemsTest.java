@@ -33,7 +33,6 @@ class SettingsProblemsTest {
                     """
             cluster.port          | 99999       | must be a whole number from 0 to 65535
             cluster.port          | -1          | must be a whole number from 0 to 65535
-            cluster.port          | 2.5         | must be a whole number from 0 to 65535
             cluster.port          | many        | must be a whole number from 0 to 65535
             http.port             | 70000       | must be a whole number from 0 to 65535
             worker.max-ranks      | 0           | must be a whole number from 1 to 100000

@@ -219,23 +219,9 @@ public final class CoordinatorLogic {
         OomDesk.Turn turn = ooms.turn(token, settings.resendAfter(), now);
         ooms = turn.desk();
         for (JobDirective directive : turn.decided()) {
-            effects.add(Note.warn(
-                    "out of memory: job={} sequence={} step={} level={} restart={} token={} reason={}",
-                    directive.job(),
-                    directive.sequence(),
-                    directive.step(),
-                    directive.level(),
-                    directive.restart(),
-                    token,
-                    directive.cause().reason()));
-            String reason = "move %d at step %d: %s, restart %s: %s"
-                    .formatted(
-                            directive.sequence(),
-                            directive.step(),
-                            directive.level(),
-                            directive.restart(),
-                            directive.cause().reason());
-            effects.add(new Recorded(book.other(Kind.OUT_OF_MEMORY, Subject.of(directive.job()), reason, token, now)));
+            effects.add(Notes.outOfMemory(directive, token));
+            effects.add(new Recorded(
+                    book.other(Kind.OUT_OF_MEMORY, Subject.of(directive.job()), Notes.move(directive), token, now)));
         }
         turn.sends().forEach(send -> effects.add(new Direct(send.worker(), token, send.directive())));
     }
@@ -430,16 +416,8 @@ public final class CoordinatorLogic {
     }
 
     private void notePlan(DevicePlan plan, CoordinatorToken token) {
-        effects.add(Note.info(
-                "planned: device={} token={} revision={} reserve={} limits={} reason={}",
-                plan.device(),
-                token,
-                rollouts.of(plan.device()).map(Rollout::revision).orElse(0L),
-                plan.reserve(),
-                plan.limits().stream()
-                        .map(limit -> limit.instance().rank() + "=" + limit.limits())
-                        .toList(),
-                plan.reason()));
+        effects.add(Notes.planned(
+                plan, token, rollouts.of(plan.device()).map(Rollout::revision).orElse(0L)));
     }
 
     private void noteVeto(Decided decided, Vetoed vetoed, CoordinatorToken token, Instant now) {
@@ -447,11 +425,7 @@ public final class CoordinatorLogic {
         if (rule == Rule.STABILITY) {
             heldBack.remove(vetoed.device());
         } else if (heldBack.put(vetoed.device(), rule) != rule) {
-            effects.add(Note.warn(
-                    "plan held back: device={} rule={} reason={}",
-                    vetoed.device(),
-                    rule,
-                    vetoed.veto().reason()));
+            effects.add(Notes.heldBack(vetoed));
             effects.add(new Recorded(book.heldBack(decided, vetoed, token, now)));
             view.device(vetoed.device())
                     .map(device -> About.device(device.node(), device.id()))

@@ -15,11 +15,14 @@ import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ClusterEvent;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToOperator.Accepted;
+import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.config.HttpSettings;
@@ -51,6 +54,10 @@ import org.junit.jupiter.api.io.TempDir;
 class OpenApiTest {
     private static final JsonMapper JSON = new JsonMapper();
     private static final String A_FILE_OF_THE_PAGE = "/page/{file}";
+    private static final String A_DECISION =
+            """
+            {"schema":1,"kind":"operator","number":7,"time":"2026-01-01T00:00:00Z","token":{"epoch":3,"uid":"u"},
+             "device":null,"jobs":["bert"],"reason":"share -> 50%","planning":null}""";
 
     private final ActorTestKit kit = ActorTestKit.create();
     private final HttpClient client = HttpClient.newHttpClient();
@@ -100,6 +107,10 @@ class OpenApiTest {
             reserve.replyTo().tell(new Accepted("done"));
         } else if (message instanceof SetShare share) {
             share.replyTo().tell(new Refused("not possible"));
+        } else if (message instanceof ReleaseCaches release) {
+            release.replyTo().tell(new Accepted("asked"));
+        } else if (message instanceof DecisionsQuery query) {
+            query.replyTo().tell(new Decisions(List.of(A_DECISION), 1, true));
         }
     }
 
@@ -164,10 +175,11 @@ class OpenApiTest {
         assertWrite("/api/v1/reserve", "{\"reserve\":\"30%\",\"device\":null}", 200);
         assertWrite("/api/v1/share", "{\"job\":\"bert\",\"rank\":3,\"share\":0.5}", 409);
         assertWrite("/api/v1/share", "{\"job\":7}", 400);
+        assertWrite("/api/v1/release", "{\"job\":\"bert\",\"rank\":null}", 200);
         long writes = document.path("paths").properties().stream()
                 .filter(path -> path.getValue().has("post"))
                 .count();
-        assertThat(writes).as("writes that this test knows").isEqualTo(2);
+        assertThat(writes).as("writes that this test knows").isEqualTo(3);
     }
 
     private void assertWrite(String path, String body, int status) throws Exception {

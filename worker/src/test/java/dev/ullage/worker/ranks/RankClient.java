@@ -2,6 +2,7 @@ package dev.ullage.worker.ranks;
 
 import static dev.ullage.common.testing.Eventually.eventually;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -93,5 +94,19 @@ public final class RankClient implements AutoCloseable {
     @Override
     public void close() throws IOException {
         channel.close();
+    }
+
+    /** Opens this connection as the call connection of a session that was welcomed. */
+    void attach(JsonNode welcome) throws IOException {
+        say("{\"type\":\"attach\",\"session\":\"" + welcome.path("session").textValue() + "\",\"token\":\""
+                + welcome.path("token").textValue() + "\"}");
+    }
+
+    void expectError(String code, String message) throws IOException {
+        JsonNode error = hear();
+        assertThat(error.path("type").textValue()).isEqualTo("error");
+        assertThat(error.path("code").textValue()).isEqualTo(code);
+        assertThat(error.path("message").textValue()).startsWith(message);
+        awaitEnd();
     }
 }

@@ -1,8 +1,10 @@
 package dev.ullage.worker.ranks;
 
 import static dev.ullage.common.testing.DeviceBuilder.aDevice;
+import static dev.ullage.common.testing.Eventually.eventually;
 
 import com.typesafe.config.ConfigFactory;
+import dev.ullage.common.ledger.Order;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
@@ -22,12 +24,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -129,5 +133,23 @@ final class RankHarness implements AutoCloseable {
         public void gone(long pid) {
             gonePids.add(pid);
         }
+    }
+
+    /** 5 bytes, and 7 in one phase. */
+    static Order order(RankInstance instance, long sequence) {
+        return new Order(instance, sequence, Fixtures.limits(MemoryBytes.of(5), MemoryBytes.of(7)));
+    }
+
+    LimitKeeper.Joined joined() {
+        return keeper.expectMessageClass(LimitKeeper.Joined.class);
+    }
+
+    /** The rank's newest sample, once it is as wanted. */
+    RankSample sample(RankInstance instance, Predicate<RankSample> when) {
+        eventually("a sample of " + instance, () -> {
+            RankSample sample = samples.get(instance);
+            return sample != null && when.test(sample);
+        });
+        return Objects.requireNonNull(samples.get(instance));
     }
 }

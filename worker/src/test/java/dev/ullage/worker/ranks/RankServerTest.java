@@ -1,8 +1,8 @@
 package dev.ullage.worker.ranks;
 
-import static dev.ullage.common.testing.Eventually.eventually;
 import static dev.ullage.common.testing.Fixtures.limits;
 import static dev.ullage.common.testing.Fixtures.rank;
+import static dev.ullage.worker.ranks.RankHarness.order;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -14,7 +14,6 @@ import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.Phase;
-import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.model.Share;
@@ -79,35 +78,6 @@ class RankServerTest {
         return client;
     }
 
-    private static void attach(RankClient call, JsonNode welcome) throws IOException {
-        call.say("{\"type\":\"attach\",\"session\":\"" + welcome.path("session").textValue() + "\",\"token\":\""
-                + welcome.path("token").textValue() + "\"}");
-    }
-
-    private LimitKeeper.Joined joined() {
-        return worker.keeper.expectMessageClass(LimitKeeper.Joined.class);
-    }
-
-    private static Order order(RankInstance instance, long sequence) {
-        return new Order(instance, sequence, limits(SOME, MemoryBytes.of(7)));
-    }
-
-    private static void expectError(RankClient client, String code, String message) throws IOException {
-        JsonNode error = client.hear();
-        assertThat(error.path("type").textValue()).isEqualTo("error");
-        assertThat(error.path("code").textValue()).isEqualTo(code);
-        assertThat(error.path("message").textValue()).startsWith(message);
-        client.awaitEnd();
-    }
-
-    private RankSample sample(RankInstance instance, java.util.function.Predicate<RankSample> when) {
-        eventually("a sample of " + instance, () -> {
-            RankSample sample = worker.samples.get(instance);
-            return sample != null && when.test(sample);
-        });
-        return java.util.Objects.requireNonNull(worker.samples.get(instance));
-    }
-
     @Test
     void aRankIsWelcomedGetsItsLimitsAndConfirmsThem() throws IOException {
         RankClient client = helloOf(3);
@@ -117,7 +87,7 @@ class RankServerTest {
         assertThat(welcome.path("session").textValue()).isEqualTo("job/3@103:721");
         assertThat(welcome.path("token").textValue()).hasSize(24);
         assertThat(welcome.path("deviceTotalBytes").longValue()).isEqualTo(100L << 30);
-        LimitKeeper.Joined joined = joined();
+        LimitKeeper.Joined joined = worker.joined();
         assertThat(joined.instance()).isEqualTo(rank(3));
         assertThat(joined.claimedSequence()).isZero();
         assertThat(joined.claimedLimit()).isEqualTo(MemoryBytes.ZERO);
@@ -130,7 +100,7 @@ class RankServerTest {
         client.say("{\"type\":\"confirm\",\"sequence\":1,\"limitBytes\":7,\"enforcedBy\":\"torch\"}");
 
         worker.keeper.expectMessage(new LimitKeeper.Confirmed(rank(3), 1, MemoryBytes.of(7)));
-        assertThat(sample(rank(3), sample -> sample.enforcedBy() == EnforcedBy.TORCH)
+        assertThat(worker.sample(rank(3), sample -> sample.enforcedBy() == EnforcedBy.TORCH)
                         .connected())
                 .isTrue();
     }
@@ -142,12 +112,14 @@ class RankServerTest {
         client.say("{\"type\":\"confirm\",\"sequence\":1,\"limitBytes\":9,\"enforcedBy\":\"env\","
                 + "\"needsRestart\":{\"limitBytes\":7,\"reason\":\"fixed at start\"}}");
 
-        assertThat(sample(rank(3), sample -> sample.needsRestart().isPresent()).needsRestart())
+        assertThat(worker.sample(rank(3), sample -> sample.needsRestart().isPresent())
+                        .needsRestart())
                 .contains(new NeedsRestart(MemoryBytes.of(9), MemoryBytes.of(7), "fixed at start"));
 
         client.say("{\"type\":\"confirm\",\"sequence\":2,\"limitBytes\":9,\"enforcedBy\":\"env\"}");
 
-        assertThat(sample(rank(3), sample -> sample.needsRestart().isEmpty()).enforcedBy())
+        assertThat(worker.sample(rank(3), sample -> sample.needsRestart().isEmpty())
+                        .enforcedBy())
                 .isEqualTo(EnforcedBy.ENV);
     }
 
@@ -165,14 +137,15 @@ class RankServerTest {
         assertThat(first.path("overheadProvisional").booleanValue()).isTrue();
 
         client.say("{\"type\":\"phase\",\"phase\":\"FORWARD\"}\n{\"type\":\"usage\",\"reservedBytes\":1073741824}");
-        sample(rank(3), seen -> seen.use().reserved().isPresent());
+        worker.sample(rank(3), seen -> seen.use().reserved().isPresent());
         worker.clock.advance(Duration.ofSeconds(1));
         Map<Long, MemoryBytes> used = Map.of(rank(3).pid(), MemoryBytes.ofMebibytes(1024 + 700));
         worker.ask(sessions -> {
             sessions.measured(RankHarness.SECOND.id(), used, worker.clock.instant());
             return true;
         });
-        sample(rank(3), seen -> seen.enforcement().orElseThrow().processUsed().isPresent());
+        worker.sample(
+                rank(3), seen -> seen.enforcement().orElseThrow().processUsed().isPresent());
         worker.clock.advance(Duration.ofSeconds(1));
         client.say("{\"type\":\"usage\",\"reservedBytes\":1073741824}");
 
@@ -187,7 +160,7 @@ class RankServerTest {
     void moreThanHoldsARankFromOutsideIsToldOnceThatWasRaisedOrTheOrderIsSaidAgain() throws IOException {
         RankClient client = helloOf(3);
         client.hear();
-        LimitKeeper.Joined joined = joined();
+        LimitKeeper.Joined joined = worker.joined();
         hold(Optional.of(MemoryBytes.of(7)));
         joined.listener().tell(order(rank(3), 1));
         assertThat(client.hear().path("sequence").longValue()).isEqualTo(1);
@@ -212,7 +185,8 @@ class RankServerTest {
             sessions.measured(RankHarness.FIRST.id(), Map.of(103L, outside.orElseThrow()), worker.clock.instant());
             return true;
         });
-        sample(rank(3), seen -> seen.enforcement().orElseThrow().processUsed().equals(outside));
+        worker.sample(
+                rank(3), seen -> seen.enforcement().orElseThrow().processUsed().equals(outside));
     }
 
     @Test
@@ -226,7 +200,7 @@ class RankServerTest {
         client.say("{\"type\":\"usage\",\"reservedBytes\":9}\n{\"type\":\"phase\",\"phase\":\"FORWARD\",\"step\":4}\n"
                 + "{\"type\":\"bye\"}");
 
-        RankSample sample = sample(rank(3), seen -> seen.activity().phase() == Phase.FORWARD);
+        RankSample sample = worker.sample(rank(3), seen -> seen.activity().phase() == Phase.FORWARD);
         assertThat(sample.activity().step()).isEqualTo(OptionalLong.of(4));
         assertThat(sample.use())
                 .isEqualTo(new RankUse(
@@ -241,7 +215,7 @@ class RankServerTest {
                 + "\"phases\":{\"FORWARD\":{\"peakReservedBytes\":900}},"
                 + "\"allocatedBytes\":500,\"reservedBytes\":1000,\"inactiveSplitBytes\":400}");
         client.say("{\"type\":\"snapshot\",\"step\":4,\"segments\":7}");
-        RankSample sample = sample(rank(3), seen -> seen.watch()
+        RankSample sample = worker.sample(rank(3), seen -> seen.watch()
                 .filter(watch -> !watch.snapshots().isEmpty())
                 .isPresent());
         RankWatch watch = sample.watch().orElseThrow();
@@ -260,7 +234,7 @@ class RankServerTest {
         assertThat(client.hear().toString()).isEqualTo("{\"type\":\"release-cache\"}");
 
         client.say("{\"type\":\"cache-released\",\"step\":5,\"beforeBytes\":1000,\"afterBytes\":600}");
-        assertThat(sample(
+        assertThat(worker.sample(
                                 rank(3),
                                 seen -> seen.watch().flatMap(RankWatch::release).isPresent())
                         .watch()
@@ -274,19 +248,19 @@ class RankServerTest {
         RankClient client = helloOf(3);
         JsonNode welcome = client.hear();
         RankClient call = connect();
-        attach(call, welcome);
+        call.attach(welcome);
         assertThat(call.hear().toString()).isEqualTo("{\"type\":\"attached\"}");
 
         call.say("{\"type\":\"phase\",\"phase\":\"FORWARD\",\"step\":17,\"id\":1}");
         assertThat(call.hear().toString())
                 .isEqualTo("{\"type\":\"entered\",\"id\":1,\"sequence\":0,\"limitBytes\":null}");
 
-        joined().listener().tell(order(rank(3), 8));
+        worker.joined().listener().tell(order(rank(3), 8));
         client.hear();
         call.say("{\"type\":\"phase\",\"phase\":\"BACKWARD\",\"step\":17}\n"
                 + "{\"type\":\"phase\",\"phase\":\"OPTIMIZER\",\"id\":2}");
         assertThat(call.hear().toString()).isEqualTo("{\"type\":\"entered\",\"id\":2,\"sequence\":8,\"limitBytes\":7}");
-        assertThat(sample(rank(3), seen -> seen.activity().phase() == Phase.OPTIMIZER)
+        assertThat(worker.sample(rank(3), seen -> seen.activity().phase() == Phase.OPTIMIZER)
                         .activity()
                         .step())
                 .isEqualTo(OptionalLong.of(17));
@@ -297,7 +271,7 @@ class RankServerTest {
         JsonNode welcome = helloOf(3).hear();
         RankClient call = connect();
 
-        attach(call, welcome);
+        call.attach(welcome);
         call.say("{\"type\":\"phase\",\"phase\":\"IDLE\",\"id\":1}");
 
         assertThat(call.hear().path("type").textValue()).isEqualTo("attached");
@@ -312,29 +286,29 @@ class RankServerTest {
         call.say("{\"type\":\"attach\",\"session\":\"" + welcome.path("session").textValue()
                 + "\",\"token\":\"guessed\"}");
 
-        expectError(call, "BAD_MESSAGE", "no such session, or not its token");
+        call.expectError("BAD_MESSAGE", "no such session, or not its token");
     }
 
     @Test
     void onACallOnlyPhasesAreUnderstood() throws IOException {
         RankClient call = connect();
-        attach(call, helloOf(3).hear());
+        call.attach(helloOf(3).hear());
         call.hear();
 
         call.say("{\"type\":\"bye\"}");
 
-        expectError(call, "BAD_MESSAGE", "only phase and turn are understood on a call connection");
+        call.expectError("BAD_MESSAGE", "only phase and turn are understood on a call connection");
     }
 
     @Test
     void aCallWithALineThatIsTooLongIsToldSoAndClosed() throws IOException {
         RankClient call = connect();
-        attach(call, helloOf(3).hear());
+        call.attach(helloOf(3).hear());
         call.hear();
 
         call.sayRaw("x".repeat(LineBuffer.MAX_LINE_BYTES + 1).getBytes(UTF_8));
 
-        expectError(call, "BAD_MESSAGE", "a line is longer than 65536 bytes");
+        call.expectError("BAD_MESSAGE", "a line is longer than 65536 bytes");
     }
 
     @Test
@@ -344,7 +318,7 @@ class RankServerTest {
 
         client.say(RankClient.hello(3, 103, ""));
 
-        expectError(client, "BAD_MESSAGE", "hello was said before on this connection");
+        client.expectError("BAD_MESSAGE", "hello was said before on this connection");
     }
 
     @Test
@@ -352,9 +326,9 @@ class RankServerTest {
         // It would block the socket's thread, and with it every rank, as soon as it is not read from.
         RankClient client = helloOf(3);
 
-        attach(client, client.hear());
+        client.attach(client.hear());
 
-        expectError(client, "BAD_MESSAGE", "attach must be the first line of a connection");
+        client.expectError("BAD_MESSAGE", "attach must be the first line of a connection");
     }
 
     @Test
@@ -362,7 +336,7 @@ class RankServerTest {
         RankClient client = connect();
         client.say(RankClient.hello(3, 99_999, ""));
 
-        expectError(client, "NO_SUCH_PROCESS", "process 99999 of rank job/3 does not exist on this host");
+        client.expectError("NO_SUCH_PROCESS", "process 99999 of rank job/3 does not exist on this host");
     }
 
     @Test
@@ -370,18 +344,18 @@ class RankServerTest {
         RankClient client = connect();
         client.say(RankClient.hello(3, 103, ",\"device\":\"7\""));
 
-        expectError(client, "NO_SUCH_DEVICE", "ULLAGE_DEVICE '7'");
+        client.expectError("NO_SUCH_DEVICE", "ULLAGE_DEVICE '7'");
     }
 
     @Test
     void garbageAndWhatComesTooEarlyAreRefused() throws IOException {
         RankClient garbage = connect();
         garbage.sayRaw(new byte[] {1, 2, (byte) 0xff, '\n'});
-        expectError(garbage, "BAD_MESSAGE", "not JSON: ");
+        garbage.expectError("BAD_MESSAGE", "not JSON: ");
 
         RankClient early = connect();
         early.say("{\"type\":\"usage\"}");
-        expectError(early, "BAD_MESSAGE", "the first line must be hello or attach");
+        early.expectError("BAD_MESSAGE", "the first line must be hello or attach");
     }
 
     @Test
@@ -389,7 +363,7 @@ class RankServerTest {
         for (String end : List.of("", "\n")) {
             RankClient client = connect();
             client.sayRaw(("x".repeat(LineBuffer.MAX_LINE_BYTES + 1) + end).getBytes(UTF_8));
-            expectError(client, "BAD_MESSAGE", "a line is longer than 65536 bytes");
+            client.expectError("BAD_MESSAGE", "a line is longer than 65536 bytes");
         }
     }
 
@@ -402,7 +376,7 @@ class RankServerTest {
 
         silent.awaitEnd();
 
-        joined().listener().tell(order(rank(3), 1));
+        worker.joined().listener().tell(order(rank(3), 1));
         assertThat(client.hear().path("type").textValue()).isEqualTo("limits");
     }
 
@@ -410,11 +384,11 @@ class RankServerTest {
     void aRankThatNeverReadsIsDisconnectedAndDisturbsNobody() throws IOException {
         RankClient deaf = helloOf(3);
         deaf.hear();
-        LimitKeeper.Joined deafs = joined();
+        LimitKeeper.Joined deafs = worker.joined();
         RankClient other = helloOf(4);
         other.hear();
-        LimitKeeper.Joined others = joined();
-        sample(rank(3), RankSample::connected);
+        LimitKeeper.Joined others = worker.joined();
+        worker.sample(rank(3), RankSample::connected);
 
         for (int sequence = 1; sequence <= 6000; sequence++) {
             deafs.listener().tell(order(rank(3), sequence));
@@ -422,14 +396,14 @@ class RankServerTest {
         others.listener().tell(order(rank(4), 1));
 
         assertThat(other.hear().path("sequence").longValue()).isEqualTo(1);
-        sample(rank(3), sample -> !sample.connected());
+        worker.sample(rank(3), sample -> !sample.connected());
     }
 
     @Test
     void theSameProcessThatComesBackKeepsItsSessionAndSaysWhatIsInForce() throws IOException {
         RankClient first = helloOf(3);
         JsonNode welcome = first.hear();
-        joined().listener().tell(order(rank(3), 41));
+        worker.joined().listener().tell(order(rank(3), 41));
         first.hear();
 
         RankClient second = connect();
@@ -437,12 +411,12 @@ class RankServerTest {
 
         assertThat(second.hear()).isEqualTo(welcome);
         first.awaitEnd();
-        LimitKeeper.Joined again = joined();
+        LimitKeeper.Joined again = worker.joined();
         assertThat(again.claimedSequence()).isEqualTo(41);
         assertThat(again.claimedLimit()).isEqualTo(MemoryBytes.of(7));
         again.listener().tell(order(rank(3), 42));
         assertThat(second.hear().path("sequence").longValue()).isEqualTo(42);
-        assertThat(sample(rank(3), RankSample::connected).connected()).isTrue();
+        assertThat(worker.sample(rank(3), RankSample::connected).connected()).isTrue();
     }
 
     @Test
@@ -453,7 +427,7 @@ class RankServerTest {
         }
 
         for (int number = 0; number < 50; number++) {
-            sample(rank(number), sample -> !sample.connected());
+            worker.sample(rank(number), sample -> !sample.connected());
         }
     }
 
@@ -466,13 +440,13 @@ class RankServerTest {
         List<RankClient> calls = new ArrayList<>();
         for (RankClient session : sessions) {
             RankClient call = connect();
-            attach(call, session.hear());
+            call.attach(session.hear());
             call.say("{\"type\":\"phase\",\"phase\":\"FORWARD\",\"id\":1}");
             session.say("{\"type\":\"usage\",\"reservedBytes\":9}");
             calls.add(call);
         }
         for (int i = 0; i < 64; i++) {
-            LimitKeeper.Joined joined = joined();
+            LimitKeeper.Joined joined = worker.joined();
             joined.listener()
                     .tell(order(
                             joined.instance(), 100 + joined.instance().rank().rank()));
@@ -501,7 +475,7 @@ class RankServerTest {
     void closingEndsEveryConnectionAndRemovesTheSocket() throws IOException {
         RankClient client = helloOf(3);
         RankClient call = connect();
-        attach(call, client.hear());
+        call.attach(client.hear());
         call.hear();
 
         server.close();
