@@ -220,6 +220,9 @@ public final class CoordinatorLogic {
         ooms = turn.desk();
         for (JobDirective directive : turn.decided()) {
             effects.add(Notes.outOfMemory(directive, token));
+            About rank = About.rank(directive.job(), directive.cause().rank());
+            events.add(
+                    Change.warning(EventKind.OUT_OF_MEMORY, rank, directive.job() + ": " + Notes.move(directive)), now);
             effects.add(new Recorded(
                     book.other(Kind.OUT_OF_MEMORY, Subject.of(directive.job()), Notes.move(directive), token, now)));
         }

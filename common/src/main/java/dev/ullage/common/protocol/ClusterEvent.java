@@ -32,6 +32,11 @@ public record ClusterEvent(
             return new About(Optional.of(node), Optional.of(device), Optional.empty(), OptionalInt.empty());
         }
 
+        /** A rank wherever it is. */
+        public static About rank(JobId job, int rank) {
+            return new About(Optional.empty(), Optional.empty(), Optional.of(job), OptionalInt.of(rank));
+        }
+
         /** A rank on the device this is about. */
         public About withRank(JobId newJob, int newRank) {
             return new About(node, device, Optional.of(newJob), OptionalInt.of(newRank));

@@ -80,6 +80,7 @@ final class Changes {
             }
             if (!earlier.equals(Optional.of(device))) {
                 changes.addAll(DeviceChanges.between(earlier, device, reason(id)));
+                changes.addAll(RankAlarms.between(earlier, device));
             }
         });
     }

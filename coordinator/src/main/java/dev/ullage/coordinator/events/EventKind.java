@@ -22,6 +22,13 @@ public enum EventKind {
     RANK_LEFT,
     /** A rank was ordered another limit. */
     LIMIT_CHANGED,
+    /** A rank's processes were measured above its ceiling, some readings in a row. */
+    ABOVE_CEILING,
+    WITHIN_CEILING,
+    /** What a rank has allocated at the ends of its steps grows without end. */
+    LEAK_SUSPECTED,
+    /** A rank ran out of memory, and its job was directed what to do. */
+    OUT_OF_MEMORY,
     /** The device's ledger refused growth, or a rank's confirmation. */
     REFUSED,
     RESERVE_WANTED,
