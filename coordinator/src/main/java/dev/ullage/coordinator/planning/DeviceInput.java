@@ -18,7 +18,7 @@ import java.util.Optional;
  * @param before what was last asked of the device
  * @param reportAge age of the ledger's report it rests on
  * @param sample what its worker says of the readings; empty when it has not said
- * @param ranks in the order of their names
+ * @param ranks in the order of their names; never changed
  * @param ruling what was ruled about turns, with an eye to other devices; empty: it changes nothing here
  */
 public record DeviceInput(
@@ -30,9 +30,6 @@ public record DeviceInput(
         Optional<SampleState> sample,
         List<RankInput> ranks,
         Optional<TurnRuling> ruling) {
-    public DeviceInput {
-        ranks = List.copyOf(ranks);
-    }
 
     DeviceInput ruled(TurnRuling turns) {
         return new DeviceInput(device, terms, overBudget, before, reportAge, sample, ranks, Optional.of(turns));
