@@ -3,6 +3,7 @@ package dev.ullage.coordinator.events;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.model.RankWatch.Leak;
 import dev.ullage.common.model.RankWatch.LeakState;
 import dev.ullage.common.protocol.ClusterEvent.About;
@@ -66,7 +67,7 @@ final class RankAlarms {
     }
 
     private static Optional<Leak> suspected(RankSample rank) {
-        return rank.watch().map(watch -> watch.leak()).filter(leak -> leak.state() == LeakState.SUSPECTED);
+        return rank.watch().map(RankWatch::leak).filter(leak -> leak.state() == LeakState.SUSPECTED);
     }
 
     private static String who(RankSample rank, DeviceView device) {

@@ -150,15 +150,14 @@ public final class LimitPlanner {
                     input.device(), device.node(), input.terms(), knowsTurns, input.requests(), withoutTurns(input)));
         }
         NavigableMap<DeviceId, TurnRuling> rulings = turns.rule(candidates);
-        return candidates.stream()
-                .map(candidate -> {
-                    TurnRuling ruling = Objects.requireNonNull(rulings.get(candidate.device()));
-                    boolean changesNothing =
-                            ruling.turns().isEmpty() && ruling.limits().equals(candidate.limits());
-                    DeviceInput input = inputs.get(candidates.indexOf(candidate));
-                    return changesNothing ? input : input.ruled(ruling);
-                })
-                .toList();
+        List<DeviceInput> ruled = new ArrayList<>();
+        for (int i = 0; i < inputs.size(); i++) {
+            Candidate candidate = candidates.get(i);
+            TurnRuling ruling = Objects.requireNonNull(rulings.get(candidate.device()));
+            boolean changesNothing = ruling.turns().isEmpty() && ruling.limits().equals(candidate.limits());
+            ruled.add(changesNothing ? inputs.get(i) : inputs.get(i).ruled(ruling));
+        }
+        return ruled;
     }
 
     private List<PlannedLimit> withoutTurns(DeviceInput input) {

@@ -4,11 +4,9 @@ import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.MemoryBytes;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /**
  * The variable {@code CUDA_MPS_PINNED_DEVICE_MEM_LIMIT} of a process that MPS serves: {@code 0=1G,1=512M}, read once
@@ -20,27 +18,6 @@ public final class MpsLimit {
     private static final Pattern ENTRY = Pattern.compile("\\s*([\\w-]+)\\s*=\\s*(\\d{1,9})\\s*([GM])B?\\s*");
 
     private MpsLimit() {}
-
-    /**
-     * The text to start a process with.
-     *
-     * @param limits by the number the process knows a device by; each at least 1 MiB, for the variable knows no less
-     */
-    public static String text(SortedMap<Integer, MemoryBytes> limits) {
-        limits.forEach((device, limit) -> {
-            if (mebibytes(limit) < 1) {
-                throw new IllegalArgumentException(
-                        "%s takes whole MiB: %s for device %d is less than one".formatted(VARIABLE, limit, device));
-            }
-        });
-        return limits.entrySet().stream()
-                .map(entry -> entry.getKey() + "=" + mebibytes(entry.getValue()) + "M")
-                .collect(Collectors.joining(","));
-    }
-
-    private static long mebibytes(MemoryBytes limit) {
-        return limit.value() / MemoryBytes.ofMebibytes(1).value();
-    }
 
     /**
      * What a process was started with for this device; empty when the text does not say, or not for certain.

@@ -22,6 +22,8 @@ import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.TurnPlan;
+import dev.ullage.common.protocol.TurnReport;
 import dev.ullage.worker.enforcement.Ladder.Holds;
 import java.util.List;
 import java.util.Map;
@@ -95,6 +97,35 @@ class EnforcementWatchTest {
                 .isTrue();
         assertThat(measure(1000)).containsExactly(new EnforcementWatch.Change(RANK, false, mib(1000), mib(1000)));
         assertThat(watch.problems(DEVICE, Map.of(), List.of())).isEmpty();
+    }
+
+    // With a turn a rank may use its burst on top of its ceiling; without this a rank in its turn would be an alarm.
+    @Test
+    void whatATurnAddsIsNotAboveTheCeiling() {
+        LimitsReported plain = report(Optional.of(PhaseLimits.uniform(mib(1000))), mib(1000));
+        LedgerReport ledger = plain.ledger();
+        TurnPlan plan = new TurnPlan(mib(500), List.of(new TurnPlan.RankTurn(RANK, List.of(Phase.BACKWARD), mib(500))));
+        TurnReport turns = new TurnReport(Optional.of(plan), mib(500), List.of(), List.of(), TurnReport.Counts.NONE);
+        watch.reported(new LimitsReported(
+                plain.node(),
+                DEVICE,
+                plain.token(),
+                plain.revision(),
+                new LedgerReport(
+                        ledger.wanted(),
+                        ledger.inForce(),
+                        false,
+                        ledger.grants(),
+                        ledger.counts(),
+                        Optional.of(turns))));
+
+        assertThat(watch.ceilings(DEVICE)).containsEntry(RANK, mib(1500));
+        for (int reading = 0; reading < 5; reading++) {
+            assertThat(measure(1500)).isEmpty();
+        }
+        measure(1600);
+        measure(1600);
+        assertThat(measure(1600)).containsExactly(new EnforcementWatch.Change(RANK, true, mib(1600), mib(1500)));
     }
 
     @Test
