@@ -1,6 +1,7 @@
 package dev.ullage.coordinator;
 
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.protocol.OperatorWrite;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
@@ -8,9 +9,6 @@ import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
-import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
-import dev.ullage.common.protocol.ToCoordinator.SetReserve;
-import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
@@ -60,8 +58,7 @@ import org.slf4j.event.Level;
  *   DeviceSampled ------> view                              plan --> rollouts
  *   JobsReported -------> out-of-memory moves, decided and sent at once: the ranks wait for it
  *   StaleCoordinator ---> leadership                        find the stalled, send what is due
- *   SetReserve, SetShare -> wishes, answered at once
- *   ReleaseCaches ------> sent on and answered at once
+ *   OperatorWrite ------> wishes, or sent on; answered at once
  *   StatusQuery, EventsQuery, DecisionsQuery: answered at once, in every state
  * </pre>
  */
@@ -165,12 +162,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             query.replyTo()
                     .tell(DecisionPages.answer(
                             logic.decisions(query.device(), query.job()), logic.isEveryDecisionKept(), query));
-        } else if (message instanceof SetReserve write) {
-            write.replyTo().tell(logic.onSetReserve(write, now));
-        } else if (message instanceof SetShare write) {
-            write.replyTo().tell(logic.onSetShare(write, now));
-        } else if (message instanceof ReleaseCaches ask) {
-            ask.replyTo().tell(logic.onReleaseCaches(ask, now));
+        } else if (message instanceof OperatorWrite write) {
+            write.replyTo().tell(logic.onWrite(write, now));
         } else {
             return Behaviors.unhandled();
         }

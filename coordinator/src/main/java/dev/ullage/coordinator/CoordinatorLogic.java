@@ -3,28 +3,23 @@ package dev.ullage.coordinator;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.EventId;
-import dev.ullage.common.model.EventSeverity;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.JobDirective;
+import dev.ullage.common.protocol.OperatorWrite;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
-import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
-import dev.ullage.common.protocol.ToCoordinator.SetReserve;
-import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator;
-import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Explanation;
-import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.config.PolicySettings;
@@ -33,7 +28,6 @@ import dev.ullage.coordinator.CoordinatorEffect.Direct;
 import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
 import dev.ullage.coordinator.CoordinatorEffect.Recorded;
-import dev.ullage.coordinator.CoordinatorEffect.Release;
 import dev.ullage.coordinator.decisions.Decision;
 import dev.ullage.coordinator.decisions.Decision.Kind;
 import dev.ullage.coordinator.decisions.Decision.Subject;
@@ -51,7 +45,6 @@ import dev.ullage.coordinator.planning.Explanations;
 import dev.ullage.coordinator.planning.LimitPlanner;
 import dev.ullage.coordinator.planning.LimitPlanner.Decided;
 import dev.ullage.coordinator.planning.OperatorDesk;
-import dev.ullage.coordinator.planning.OperatorDesk.Ruling;
 import dev.ullage.coordinator.planning.OperatorWishes;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
@@ -73,7 +66,6 @@ import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Function;
 
 /**
  * What a coordinator decides, without actor, clock or log: messages change what is known, plans are made and sent on
@@ -87,7 +79,7 @@ public final class CoordinatorLogic {
     private final PolicySettings policies;
     private final NodeId node;
     private final LimitPlanner planner;
-    private final OperatorDesk desk;
+    private final OperatorWrites writes;
     private final RankDemands demands;
 
     private final NavigableSet<NodeId> incompatible = new TreeSet<>();
@@ -111,7 +103,7 @@ public final class CoordinatorLogic {
         this.node = node;
         this.demands = new RankDemands(limits.policies().observed().predictor());
         this.planner = LimitPlanner.of(settings.staleAfter(), limits, demands);
-        this.desk = new OperatorDesk(planner);
+        this.writes = new OperatorWrites(new OperatorDesk(planner));
         this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));
         this.leadership = Leadership.start(uid, now);
         effects.add(Note.info("leadership node={} state={} reason=started", node, leadership.state()));
@@ -253,49 +245,19 @@ public final class CoordinatorLogic {
         }
     }
 
-    public ToOperator onSetReserve(SetReserve write, Instant now) {
-        return decide(
-                new Subject(write.device(), List.of()),
-                now,
-                situation -> desk.setReserve(write.device(), write.reserve(), situation));
-    }
-
-    public ToOperator onSetShare(SetShare write, Instant now) {
-        return decide(
-                Subject.of(write.job()),
-                now,
-                situation -> desk.setShare(write.job(), write.rank(), write.share(), situation));
-    }
-
-    public ToOperator onReleaseCaches(ReleaseCaches ask, Instant now) {
-        ToOperator answer =
-                decide(Subject.of(ask.job()), now, situation -> desk.release(ask.job(), ask.rank(), situation));
-        if (answer instanceof Accepted) {
-            CoordinatorToken token = leadership.token().orElseThrow();
-            OperatorDesk.toRelease(ask.job(), ask.rank(), view)
-                    .forEach((worker, ranks) -> effects.add(new Release(worker, token, ranks)));
-        }
-        return answer;
-    }
-
-    private ToOperator decide(Subject about, Instant now, Function<Situation, Ruling> rule) {
+    /** What an operator asks for: ruled, answered and written down at once; carried out on the tick. */
+    public ToOperator onWrite(OperatorWrite write, Instant now) {
         if (!leadership.isActive()) {
-            return new Refused("refused: the coordinator is " + leadership.state()
-                    + " and does not know the cluster yet; ask again in a moment");
+            return OperatorWrites.notYet(leadership.state());
         }
         CoordinatorToken token = leadership.token().orElseThrow();
-        Ruling ruling = rule.apply(situation(token, now));
-        wishes = ruling.wishes();
-        effects.add(new Recorded(book.other(Kind.OPERATOR, about, ruling.message(), token, now)));
-        effects.add(Note.info("operator: accepted={} reason={}", ruling.isAccepted(), ruling.message()));
-        events.add(
-                new Change(
-                        EventKind.OPERATOR_WRITE,
-                        ruling.isAccepted() ? EventSeverity.INFO : EventSeverity.WARNING,
-                        About.CLUSTER,
-                        "operator: " + ruling.message()),
-                now);
-        return ruling.isAccepted() ? new Accepted(ruling.message()) : new Refused(ruling.message());
+        OperatorWrites.Ruled ruled = writes.rule(write, situation(token, now));
+        wishes = ruled.ruling().wishes();
+        effects.add(new Recorded(
+                book.other(Kind.OPERATOR, ruled.about(), ruled.ruling().message(), token, now)));
+        effects.addAll(ruled.effects());
+        events.add(ruled.change(), now);
+        return ruled.answer();
     }
 
     public ClusterStatus status(Instant now) {

@@ -115,7 +115,7 @@ final class SimulatedCoordinator {
 
     void setReserve(DeviceId device, Share reserve) {
         logic().ifPresent(running -> {
-            running.onSetReserve(
+            running.onWrite(
                     new SetReserve(Optional.of(device), reserve, Stubs.OPERATOR),
                     world.time().now());
             perform(running);
@@ -124,7 +124,7 @@ final class SimulatedCoordinator {
 
     void setShare(RankId rank, Share share) {
         logic().ifPresent(running -> {
-            running.onSetShare(
+            running.onWrite(
                     new SetShare(rank.job(), OptionalInt.of(rank.rank()), share, Stubs.OPERATOR),
                     world.time().now());
             perform(running);

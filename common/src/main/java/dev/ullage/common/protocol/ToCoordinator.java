@@ -122,21 +122,23 @@ public sealed interface ToCoordinator extends WireMessage {
      * @param device one device, or empty for all
      */
     record SetReserve(Optional<DeviceId> device, Share reserve, ActorRef<ToOperator> replyTo)
-            implements ToCoordinator {}
+            implements ToCoordinator, OperatorWrite {}
 
     /**
      * An operator changes what part of its fair limit a job or one rank of it gets.
      *
      * @param rank one rank, or empty for all ranks of the job
      */
-    record SetShare(JobId job, OptionalInt rank, Share share, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
+    record SetShare(JobId job, OptionalInt rank, Share share, ActorRef<ToOperator> replyTo)
+            implements ToCoordinator, OperatorWrite {}
 
     /**
      * An operator wants ranks to give their caches back, once. An older coordinator does not answer.
      *
      * @param rank one rank, or empty for all ranks of the job
      */
-    record ReleaseCaches(JobId job, OptionalInt rank, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
+    record ReleaseCaches(JobId job, OptionalInt rank, ActorRef<ToOperator> replyTo)
+            implements ToCoordinator, OperatorWrite {}
 
     /**
      * What a device's ledger says: terms, promises, and what its keeper has counted.

@@ -132,8 +132,8 @@ class CoordinatorDecisionsTest {
         reports(700, ledger(settled(0, gib(64))));
         recorded();
         recorded.clear();
-        logic.onSetReserve(new SetReserve(Optional.of(DEVICE), Share.ofPercent(30), OPERATOR), atMillis(800));
-        logic.onSetShare(new SetShare(new JobId("x"), OptionalInt.empty(), Share.ALL, OPERATOR), atMillis(800));
+        logic.onWrite(new SetReserve(Optional.of(DEVICE), Share.ofPercent(30), OPERATOR), atMillis(800));
+        logic.onWrite(new SetShare(new JobId("x"), OptionalInt.empty(), Share.ALL, OPERATOR), atMillis(800));
 
         assertThat(recorded()).extracting(Decision::kind).containsExactly(Kind.OPERATOR, Kind.OPERATOR);
         assertThat(recorded.get(0).reason()).isEqualTo("reserve of " + DEVICE + ": 20% -> 30%");
@@ -147,7 +147,7 @@ class CoordinatorDecisionsTest {
         recorded();
         recorded.clear();
 
-        assertThat(logic.onReleaseCaches(new ReleaseCaches(JOB, OptionalInt.of(1), OPERATOR), atMillis(800)))
+        assertThat(logic.onWrite(new ReleaseCaches(JOB, OptionalInt.of(1), OPERATOR), atMillis(800)))
                 .isEqualTo(
                         new Accepted("rank job/1: 1 process asked to give the cache back at the next change of phase"));
         assertThat(logic.takeEffects())
@@ -156,7 +156,7 @@ class CoordinatorDecisionsTest {
                         && one.decision().kind() == Kind.OPERATOR
                         && one.decision().reason().startsWith("rank job/1: 1 process asked"));
 
-        logic.onReleaseCaches(new ReleaseCaches(JOB, OptionalInt.empty(), OPERATOR), atMillis(800));
+        logic.onWrite(new ReleaseCaches(JOB, OptionalInt.empty(), OPERATOR), atMillis(800));
         assertThat(logic.takeEffects()).contains(new Release(NODE, MINE, List.of(rank(0), rank(1))));
     }
 
@@ -164,10 +164,9 @@ class CoordinatorDecisionsTest {
     void aCacheThatNobodyHasIsRefusedByName() {
         reports(700, ledger(settled(0, gib(32))));
 
-        assertThat(logic.onReleaseCaches(new ReleaseCaches(JOB, OptionalInt.of(7), OPERATOR), atMillis(800)))
+        assertThat(logic.onWrite(new ReleaseCaches(JOB, OptionalInt.of(7), OPERATOR), atMillis(800)))
                 .isEqualTo(new Refused("refused no rank 7 of job job; known: job/0"));
-        assertThat(logic.onReleaseCaches(
-                        new ReleaseCaches(new JobId("x"), OptionalInt.empty(), OPERATOR), atMillis(800)))
+        assertThat(logic.onWrite(new ReleaseCaches(new JobId("x"), OptionalInt.empty(), OPERATOR), atMillis(800)))
                 .isEqualTo(new Refused("refused no job x; known: job"));
         assertThat(logic.takeEffects()).noneMatch(effect -> effect instanceof Release);
     }
@@ -175,7 +174,7 @@ class CoordinatorDecisionsTest {
     @Test
     void theNewestIsFirstAndPagesAreOfWhatWasAskedFor() {
         for (int i = 0; i < DecisionBook.KEPT + 5; i++) {
-            logic.onSetShare(new SetShare(new JobId("x"), OptionalInt.empty(), Share.ALL, OPERATOR), atMillis(800));
+            logic.onWrite(new SetShare(new JobId("x"), OptionalInt.empty(), Share.ALL, OPERATOR), atMillis(800));
         }
 
         List<Decision> all = logic.decisions(Optional.empty(), Optional.empty());

@@ -1,0 +1,13 @@
+package dev.ullage.common.protocol;
+
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
+import dev.ullage.common.protocol.ToCoordinator.SetReserve;
+import dev.ullage.common.protocol.ToCoordinator.SetShare;
+import org.apache.pekko.actor.typed.ActorRef;
+
+/**
+ * What an operator may ask a coordinator to change. Each is answered at once, with what changes or why nothing does.
+ */
+public sealed interface OperatorWrite permits SetReserve, SetShare, ReleaseCaches {
+    ActorRef<ToOperator> replyTo();
+}
