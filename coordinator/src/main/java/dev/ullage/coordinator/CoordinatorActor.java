@@ -9,6 +9,7 @@ import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
@@ -152,6 +153,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             logic.onWatched(watched, now);
         } else if (message instanceof StaleCoordinator stale) {
             logic.onStale(stale, now);
+        } else if (message instanceof ReservationRefused refused) {
+            logic.onReservationRefused(refused);
         } else if (message instanceof JobsReported jobs) {
             logic.onJobs(jobs, now);
         } else if (message instanceof StatusQuery query) {

@@ -14,6 +14,7 @@ import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator;
@@ -223,6 +224,12 @@ public final class CoordinatorLogic {
 
     public void onStale(StaleCoordinator stale, Instant now) {
         onTokenSeen(stale.highest(), now);
+    }
+
+    /** Nothing rests on it: the reports say what a device keeps for whom. */
+    public void onReservationRefused(ReservationRefused refused) {
+        effects.add(Note.info(
+                "reservation refused: device={} id={} reason={}", refused.device(), refused.id(), refused.reason()));
     }
 
     private void onTokenSeen(CoordinatorToken seen, Instant now) {

@@ -13,12 +13,14 @@ import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.ReleaseCache;
+import dev.ullage.common.protocol.ToWorker.ReserveDevice;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.worker.enforcement.CeilingAlarm;
 import dev.ullage.worker.enforcement.EnforcementWatch;
@@ -235,6 +237,13 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             } else {
                 keeper.tell(new LimitKeeper.Plan(plan));
             }
+        } else if (command.message() instanceof ReserveDevice reserve) {
+            reserve.replyTo()
+                    .tell(new ReservationRefused(
+                            setup.node(),
+                            reserve.device(),
+                            reserve.reservation().id(),
+                            "refused: this worker keeps no room for jobs"));
         }
         return this;
     }

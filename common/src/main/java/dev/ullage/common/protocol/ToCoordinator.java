@@ -9,6 +9,7 @@ import dev.ullage.common.model.EventId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.Share;
 import java.util.List;
@@ -83,6 +84,14 @@ public sealed interface ToCoordinator extends WireMessage {
             implements ToCoordinator {}
 
     /**
+     * A device did not do what it was asked with a reservation. Sent beside its report, and lost without harm: what
+     * counts is what the reports show.
+     *
+     * @param reason for people, with the numbers
+     */
+    record ReservationRefused(NodeId node, DeviceId device, ReservationId id, String reason) implements ToCoordinator {}
+
+    /**
      * What a worker knows of its jobs' moves after an out-of-memory error. At once after a change, on the worker's
      * tick, and as the answer to {@code LearnFrom} and {@code DirectJob}. A worker that never says so is older.
      *
@@ -144,6 +153,7 @@ public sealed interface ToCoordinator extends WireMessage {
      * What a device's ledger says: terms, promises, and what its keeper has counted.
      *
      * @param turns who takes turns there; empty: its worker is older and knows none
+     * @param reservations what is kept for jobs as a whole; empty: its worker is older and knows none
      */
     record LedgerReport(
             BudgetTerms wanted,
@@ -151,19 +161,32 @@ public sealed interface ToCoordinator extends WireMessage {
             boolean overBudget,
             List<GrantReport> grants,
             KeeperCounts counts,
-            Optional<TurnReport> turns) {
+            Optional<TurnReport> turns,
+            Optional<List<ReservationReport>> reservations) {
         public LedgerReport {
             grants = List.copyOf(grants);
+            reservations = reservations.map(List::copyOf);
         }
 
-        /** Of a worker that knows no turns. */
+        /** Of a worker that knows no reservations. */
+        public LedgerReport(
+                BudgetTerms wanted,
+                BudgetTerms inForce,
+                boolean overBudget,
+                List<GrantReport> grants,
+                KeeperCounts counts,
+                Optional<TurnReport> turns) {
+            this(wanted, inForce, overBudget, grants, counts, turns, Optional.empty());
+        }
+
+        /** Of a worker that knows neither turns nor reservations. */
         public LedgerReport(
                 BudgetTerms wanted,
                 BudgetTerms inForce,
                 boolean overBudget,
                 List<GrantReport> grants,
                 KeeperCounts counts) {
-            this(wanted, inForce, overBudget, grants, counts, Optional.empty());
+            this(wanted, inForce, overBudget, grants, counts, Optional.empty(), Optional.empty());
         }
     }
 }

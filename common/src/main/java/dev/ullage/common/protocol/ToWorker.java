@@ -4,6 +4,8 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Reservation;
+import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.model.Share;
 import java.util.List;
 import java.util.Optional;
@@ -51,6 +53,26 @@ public sealed interface ToWorker extends WireMessage {
             ranks = List.copyOf(ranks);
         }
     }
+
+    /**
+     * Keep room on a device for a job's ranks, for a while: it stays only once {@link CommitDevice} came. Repeated
+     * until a report shows it. Answered with the device's report, and where it was not done with
+     * {@code ReservationRefused}. An older worker knows none of the messages about reservations, and its reports say
+     * so.
+     *
+     * @param device one that the reservation has a part on
+     */
+    record ReserveDevice(
+            CoordinatorToken token, DeviceId device, Reservation reservation, ActorRef<ToCoordinator> replyTo)
+            implements ToWorker {}
+
+    /** Every part of the reservation is reserved: keep this one until it is released. Answered like the above. */
+    record CommitDevice(CoordinatorToken token, DeviceId device, ReservationId id, ActorRef<ToCoordinator> replyTo)
+            implements ToWorker {}
+
+    /** Give the room back, however far it came; repeated until a report no longer shows it. Answered like the above. */
+    record ReleaseDevice(CoordinatorToken token, DeviceId device, ReservationId id, ActorRef<ToCoordinator> replyTo)
+            implements ToWorker {}
 
     /** @param share the part of its fair limit the operator left it, kept by the ledger for the next coordinator */
     record RankLimit(RankInstance instance, PhaseLimits limits, Share share) {}

@@ -18,12 +18,16 @@ import dev.ullage.common.model.OomKind;
 import dev.ullage.common.model.OomLevel;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RankWatch;
+import dev.ullage.common.model.Reservation;
+import dev.ullage.common.model.ReservationId;
+import dev.ullage.common.model.ReservedPart;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
@@ -37,6 +41,7 @@ import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
+import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
@@ -55,11 +60,14 @@ import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import dev.ullage.common.protocol.ToWorker.CommitDevice;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
 import dev.ullage.common.protocol.ToWorker.ReleaseCache;
+import dev.ullage.common.protocol.ToWorker.ReleaseDevice;
+import dev.ullage.common.protocol.ToWorker.ReserveDevice;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import java.util.List;
 import java.util.Optional;
@@ -93,6 +101,13 @@ final class WireSamples {
     private static final DeviceInfo SPARSE_INFO =
             new DeviceInfo(DEVICE, 0, "simulated", DeviceKind.SIMULATED, Optional.empty());
 
+    private static final Reservation RESERVATION = new Reservation(
+            new ReservationId(new JobId("bert-large"), OLDER, 3),
+            Priority.HIGH,
+            List.of(
+                    new ReservedPart(NODE, DEVICE, MemoryBytes.ofGibibytes(24), 2),
+                    new ReservedPart(new NodeId("host-b"), new DeviceId("GPU-b"), MemoryBytes.ofGibibytes(12), 1)));
+
     private final ActorRef<ToCoordinator> coordinator;
     private final ActorRef<ToWorker> worker;
     private final ActorRef<ToOperator> operator;
@@ -117,6 +132,7 @@ final class WireSamples {
                 new DeviceWatched(NODE, DEVICE, new SampleQuality(SampleState.STALE, 4)),
                 new LimitsReported(NODE, DEVICE, Optional.of(TOKEN), 12, ledgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
+                new ReservationRefused(NODE, DEVICE, RESERVATION.id(), "refused 24.0 GiB for job bert-large"),
                 new JobsReported(NODE, Optional.of(TOKEN), List.of(jobReport())),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.of(new EventId(3, 17)), operator),
@@ -135,6 +151,9 @@ final class WireSamples {
                         coordinator),
                 new DirectJob(TOKEN, directive(), coordinator),
                 new ReleaseCache(TOKEN, List.of(RANK), coordinator),
+                new ReserveDevice(TOKEN, DEVICE, RESERVATION, coordinator),
+                new CommitDevice(TOKEN, DEVICE, RESERVATION.id(), coordinator),
+                new ReleaseDevice(TOKEN, DEVICE, RESERVATION.id(), coordinator),
                 new ClusterStatus(
                         new NodeId("host-c"),
                         Optional.of(TOKEN),
@@ -163,6 +182,7 @@ final class WireSamples {
                 new DeviceWatched(NODE, DEVICE, new SampleQuality(SampleState.FRESH, 0)),
                 new LimitsReported(NODE, DEVICE, Optional.empty(), 0, sparseLedgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
+                new ReservationRefused(NODE, DEVICE, RESERVATION.id(), ""),
                 new JobsReported(NODE, Optional.empty(), List.of(sparseJobReport())),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.empty(), operator),
@@ -174,6 +194,9 @@ final class WireSamples {
                 new ReleaseCaches(new JobId("bert-large"), OptionalInt.empty(), operator),
                 new DirectJob(TOKEN, sparseDirective(), coordinator),
                 new ReleaseCache(TOKEN, List.of(), coordinator),
+                new ReserveDevice(TOKEN, DEVICE, RESERVATION, coordinator),
+                new CommitDevice(TOKEN, DEVICE, RESERVATION.id(), coordinator),
+                new ReleaseDevice(TOKEN, DEVICE, RESERVATION.id(), coordinator),
                 new ClusterStatus(
                         NODE,
                         Optional.empty(),
@@ -347,7 +370,13 @@ final class WireSamples {
                 List.of(new TurnReport.Waiter(RANK, 120)),
                 new TurnReport.Counts(9, 4, 2_300, 1));
         return new LedgerReport(
-                wanted, wanted.withReserve(Share.ofPercent(20)), true, List.of(grant), counts, Optional.of(turns));
+                wanted,
+                wanted.withReserve(Share.ofPercent(20)),
+                true,
+                List.of(grant),
+                counts,
+                Optional.of(turns),
+                Optional.of(List.of(new ReservationReport(RESERVATION, true))));
     }
 
     private static TurnPlan turnPlan() {
