@@ -16,6 +16,7 @@ from ullage.batches import cut, rows
 from ullage.errors import OutOfMemoryStop, RestartForMemory
 from ullage.interrupt import Interrupter
 from ullage.mailbox import Directive, Mailbox
+from ullage.shares import ShareBatches
 
 from tests.with_worker import WithWorker
 
@@ -27,6 +28,11 @@ def directive(sequence=1, level="MICRO_BATCH", micro=4, **other):
     return dict({"type": "directive", "job": "job", "sequence": sequence, "step": 0, "level": level,
                  "microBatch": micro, "accumulation": 2, "restart": False, "rank": 0, "usedBytes": None,
                  "done": [], "reason": "as the test wants"}, **other)
+
+
+def share_order(sequence):
+    return directive(sequence, "LIMIT", None,
+                     shares={"since": sequence, "orders": 1, "rounds": 1, "samples": [5, 3]})
 
 
 if torch is not None:
@@ -228,6 +234,47 @@ class RunOutOfMemory(WithWorker):
 
         self.assertFalse(self.worker.wait_for("oom")["retry"])
 
+    def test_an_order_of_shares_ends_no_step_and_is_followed_at_the_next(self):
+        steps = self.steps()
+        with steps.watched():
+            self.worker.say(share_order(1))
+            self.assertIsNotNone(self.rank.mail.wait(0, 5))
+        with steps.watched():
+            self.assertEqual(1, steps.applied)
+        self.worker.wait_for("directive-applied", sequence=1)
+
+    def test_an_error_that_an_order_of_shares_overtook_is_reported_under_its_number(self):
+        steps = self.steps()
+        self.direct_on_oom(share_order(1), directive(2, restart=True))
+
+        with self.assertRaises(RestartForMemory):
+            with steps.watched():
+                raise self.model.error(TEXT)
+
+        self.assertEqual([0, 1], [line["sequence"] for line in self.worker.heard("oom")])
+
+    def test_a_failed_step_that_an_order_of_shares_overtook_is_run_again_and_reported_again(self):
+        steps = self.steps()
+        self.model.failures = 2
+        self.direct_on_oom(share_order(1), directive(2))
+
+        steps.run(self.loss, self.batch())
+
+        self.assertEqual([8, 8, 4, 4], self.model.sizes)
+        self.assertEqual([0, 1], [line["sequence"] for line in self.worker.heard("oom")])
+
+    def test_batches_for_other_ranks_are_refused(self):
+        self.steps()
+        handle = ullage_torch.attach(self.model, self.optimizer, self.rank)
+        self.addCleanup(handle.detach)
+        with self.assertRaisesRegex(ValueError, "batches are for 2 ranks and there are 1"):
+            handle.steps(batches=ShareBatches(range(8), 4, 0, 2))
+
+    def test_a_batch_that_is_none_is_the_ranks_own_error(self):
+        steps = self.steps()
+        with self.assertRaisesRegex(ValueError, "parts of one length"):
+            steps.run(self.loss, (torch.ones(2), torch.ones(3)))
+
     def test_the_last_word_ends_such_a_step_as_well(self):
         steps = self.steps()
         self.direct_on_oom(directive(level="STOP"))
@@ -328,6 +375,11 @@ class Interruption(unittest.TestCase):
         with self.watch.inside(restartable=False):
             self.watch.ordered(Directive.of(directive()))
             self.watch.applied(1)
+            self.assertFalse(self.ended.wait(0.3))
+
+    def test_nobody_is_ended_for_an_order_of_shares(self):
+        with self.watch.inside(restartable=True):
+            self.watch.ordered(Directive.of(share_order(1)))
             self.assertFalse(self.ended.wait(0.3))
 
     def test_one_that_leaves_its_step_is_not(self):

@@ -37,6 +37,25 @@ class Watched(unittest.TestCase):
         self.watch.step_done(self.allocator, "OPTIMIZER", number)
         self.watch.leaving(self.allocator, "OPTIMIZER", number)
 
+    def test_peaks_of_a_larger_batch_are_not_those_of_a_smaller_one(self):
+        self.watch.cut_as(self.allocator, 0, {"samples": 8, "microBatch": 8})
+        self.step(1, forward=800)
+        self.assertEqual({"samples": 8, "microBatch": 8}, self.sent[0]["batch"])
+        self.step(2, forward=800)
+        self.watch.cut_as(self.allocator, 2, {"samples": 3, "microBatch": 3})
+        self.clock.now += 2
+
+        self.step(3, forward=300)
+
+        self.assertEqual((3, 1), (self.sent[1]["step"], self.sent[1]["steps"]))
+        self.assertEqual(300, self.sent[1]["phases"]["FORWARD"]["peakReservedBytes"])
+        self.assertEqual({"samples": 3, "microBatch": 3}, self.sent[1]["batch"])
+
+    def test_how_a_batch_is_cut_is_said_of_an_allocator_that_cannot_be_watched(self):
+        self.watch.cut_as(object(), 0, {"samples": 8, "microBatch": 8})
+        self.watch.step_done(object(), "OPTIMIZER", 1)
+        self.assertEqual({"samples": 8, "microBatch": 8}, self.sent[0]["batch"])
+
     def test_each_phase_has_its_own_peak(self):
         self.step(1, forward=500, optimizer=200)
 
@@ -199,7 +218,7 @@ class ByARank(WithWorker):
         allocator.reserve(100)
         allocator.release(100)
         self.worker.say({"type": "release-cache"})
-        self.worker.wait_until(lambda: rank._watch._release_wanted, what="request")
+        self.worker.wait_until(lambda: rank.watch._release_wanted, what="request")
 
         rank.enter_phase("forward")
 

@@ -9,23 +9,28 @@ import torch.distributed as dist
 
 
 class Agreement(Protocol):
-    """Every rank calls the same methods in the same order."""
+    """Every rank calls the same methods in the same order. ``ranks``: how many there are."""
+
+    ranks: int
 
     def highest(self, numbers: Sequence[int]) -> List[int]:
         """For each number the highest that any rank brought."""
 
-    def average(self, parameters: Sequence[torch.nn.Parameter]) -> None:
-        """Makes each gradient the mean over the ranks; one that no rank has stays absent."""
+    def average(self, parameters: Sequence[torch.nn.Parameter], weight: float = 1.0) -> None:
+        """Makes each gradient the mean over the ranks; one that no rank has stays absent. ``weight``: what this rank's
+        count for; the mean of all weights is 1."""
 
 
 class LoneAgreement:
     """A job of one rank always agrees."""
 
+    ranks = 1
+
     def highest(self, numbers: Sequence[int]) -> List[int]:
         """Its own."""
         return list(numbers)
 
-    def average(self, parameters: Sequence[torch.nn.Parameter]) -> None:
+    def average(self, parameters: Sequence[torch.nn.Parameter], weight: float = 1.0) -> None:
         """They are the mean."""
 
 
@@ -35,7 +40,7 @@ class GroupAgreement:
 
     def __init__(self) -> None:
         self._group = dist.new_group(backend="gloo")
-        self._ranks = dist.get_world_size()
+        self.ranks = dist.get_world_size()
 
     def highest(self, numbers: Sequence[int]) -> List[int]:
         """For each number the highest that any rank brought."""
@@ -43,7 +48,7 @@ class GroupAgreement:
         dist.all_reduce(tensor, op=dist.ReduceOp.MAX, group=self._group)
         return [int(value) for value in tensor]
 
-    def average(self, parameters: Sequence[torch.nn.Parameter]) -> None:
+    def average(self, parameters: Sequence[torch.nn.Parameter], weight: float = 1.0) -> None:
         """In place, so that it takes no more memory; a rank without a gradient that others have counts as zero."""
         present = self.highest([int(parameter.grad is not None) for parameter in parameters])
         works = []
@@ -52,9 +57,11 @@ class GroupAgreement:
                 continue
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
+            elif weight != 1.0:
+                parameter.grad.mul_(weight)
             works.append(dist.all_reduce(parameter.grad, async_op=True))
         for work in works:
             work.wait()
         for parameter, is_present in zip(parameters, present):
             if is_present and parameter.grad is not None:
-                parameter.grad.div_(self._ranks)
+                parameter.grad.div_(self.ranks)

@@ -71,7 +71,7 @@ class Rank:
         self._session = None if info is None else Session(path, self, backoff)
         self._calls = Calls(lambda: None) if self._session is None else self._session.calls
         self.turns = Turns(self, self._calls)
-        self._watch = Watch(lambda message: None if self._session is None else self._session.soft(message))
+        self.watch = Watch(lambda message: None if self._session is None else self._session.soft(message))
         self.mail = Mailbox(lambda: None) if self._session is None else self._session.mail
 
     # ---- phases -------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ class Rank:
             self.turns.take(name)
         now = time.monotonic()
         with self._lock:
-            self._watch.leaving(self._applier, self._state.phase, self._step)
+            self.watch.leaving(self._applier, self._state.phase, self._step)
             self._state.enter(name)
             self._safe_at = now
             if self._due:
@@ -125,13 +125,13 @@ class Rank:
         """Counts a training step, reports usage when due or at a new peak, and returns the steps done."""
         with self._lock:
             self._step += 1
-            self._watch.step_done(self._applier, self._state.phase, self._step)
+            self.watch.step_done(self._applier, self._state.phase, self._step)
         self._poll_usage(time.monotonic())
         return self._step
 
     def epoch(self, number: int) -> None:
         """Says in which epoch the training is, from 0 on; without it nobody knows. Raises ValueError below 0."""
-        self._watch.epoch(number)
+        self.watch.epoch(number)
 
     def safe_point(self) -> Optional[int]:
         """Applies what waits to be applied, as a phase change does, and returns the limit in force."""
@@ -418,7 +418,7 @@ class Rank:
         device = device_of(message)
         local_rank = optional_integer(message, "localRank")
         with self._lock:
-            self._watch.welcomed(message)
+            self.watch.welcomed(message)
             self._device = device
             if local_rank is not None:
                 # The worker's number is soft state of the worker's: from now on this process names its device itself.
@@ -455,7 +455,7 @@ class Rank:
 
     def release_asked(self) -> None:
         """The worker asks for the cache."""
-        self._watch.want_release()
+        self.watch.want_release()
 
     def offered(self, message: Mapping[str, Any]) -> None:
         """Takes in what this rank takes turns at."""

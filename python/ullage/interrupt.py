@@ -38,7 +38,7 @@ class Interrupter:
 
     def ordered(self, directive: Directive) -> None:
         """A directive came; in the session's thread."""
-        if directive.resumed:
+        if directive.resumed or directive.is_share_order:
             return
         with self._lock:
             self._newest = directive

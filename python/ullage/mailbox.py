@@ -9,6 +9,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
+from ullage.shares import Shares
 from ullage.wire import encode, integer, optional_integer
 
 
@@ -17,6 +18,7 @@ class Directive:
     """What every rank of the job is to do (docs/protocol.md, section 1, ``directive``). Sequences start at 1.
 
     ``resumed``: the job was told before this process was known, so a restart that it asks for has taken place.
+    ``shares``: how the batch is shared out; None: evenly.
     """
 
     sequence: int
@@ -29,6 +31,12 @@ class Directive:
     reason: str
     resumed: bool
     line: Mapping[str, Any]
+    shares: Optional[Shares] = None
+
+    @property
+    def is_share_order(self) -> bool:
+        """Whether nobody ran out of memory and it only shares the batch out anew: no step waits for that."""
+        return self.shares is not None and self.shares.since == self.sequence
 
     @staticmethod
     def of(message: Mapping[str, Any]) -> "Directive":
@@ -39,7 +47,7 @@ class Directive:
             optional_integer(message, "microBatch"), optional_integer(message, "accumulation"),
             message.get("restart") is True, tuple(str(level) for level in done) if isinstance(done, list) else (),
             str(message.get("reason") or ""), message.get("resumed") is True,
-            {key: value for key, value in message.items() if key not in ("type", "resumed")})
+            {key: value for key, value in message.items() if key not in ("type", "resumed")}, Shares.of(message))
 
 
 class Mailbox:

@@ -33,6 +33,8 @@ from ullage.interrupt import Interrupter
 from ullage.mailbox import Directive
 from ullage.oom import OutOfMemory, of_error
 from ullage.oomreport import can_set_allocator, report, set_allocator
+from ullage.shares import ShareBatches
+from ullage.sharing import Sharing
 
 LOG = logging.getLogger("ullage")
 #: What a rank brings to the agreement: it got through, it ran out of memory, it failed otherwise.
@@ -60,6 +62,10 @@ class Steps:
         self._started = False
         self._error: Optional[BaseException] = None
         self._agreement: Agreement = _agreement()
+        if options.batches is not None and options.batches.ranks != self._agreement.ranks:
+            raise ValueError(f"batches are for {options.batches.ranks} ranks and there are {self._agreement.ranks}: make"
+                             " them after torch.distributed.init_process_group")
+        self._sharing = Sharing(rank, options.batches, self._agreement)
         self._interrupter = Interrupter(options.interrupt_after)
         rank.mail.on_directive(self._interrupter.ordered)
 
@@ -91,8 +97,10 @@ class Steps:
         state = State.of(self._model)
         while True:
             base = self._used()
+            count = _rows_or_none(batch)
+            self._sharing.began(count, self._part(count), self._micro_batch, self._applied, self._parameters(), base)
             code, loss = self._attempt(loss_of, batch, base)
-            worst, newest = self._agree(code)
+            worst, urgent, held = self._agree(code, count)
             if worst == THROUGH and loss is not None:
                 break
             if worst == FAILED:
@@ -102,9 +110,20 @@ class Steps:
             state.restore(self._model)
         self._error = None
         self._finish()
-        if newest > self._applied:
-            self._follow(newest)
+        if urgent > self._applied:
+            self._follow(urgent)
+        elif held > self._applied:
+            self._follow_order()
         return loss
+
+    def weight(self, batch: Any) -> float:
+        """What to multiply this rank's mean loss by where DistributedDataParallel averages the gradients: its part of
+        all samples, times the ranks. 1.0 where all have as many. A collective call, at the start of each step."""
+        if self._options.batches is not None:
+            count = _rows_or_none(batch)
+            self._sharing.began(count, count, None, self._applied, self._parameters(), self._used())
+            self._sharing.counted(self._agreement.highest(self._sharing.counts(count)))
+        return self._sharing.weight
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
@@ -122,7 +141,7 @@ class Steps:
                 self._raise_after_report(error)
                 raise
         newest = self._rank.mail.newest
-        if newest is not None and newest.sequence > self._applied and not newest.resumed:
+        if newest is not None and newest.sequence > self._applied and not newest.resumed and not newest.is_share_order:
             self._leave(newest, None)
 
     # ---- one attempt --------------------------------------------------------------------------------------------
@@ -144,7 +163,7 @@ class Steps:
     def _accumulate(self, loss_of: Callable[[Any], torch.Tensor], batch: Any) -> torch.Tensor:
         count = rows(batch)
         total: Optional[torch.Tensor] = None
-        for size, part in cut(batch, self._micro_batch or count):
+        for size, part in cut(batch, self._part(count)):
             with self._alone():
                 weighted = loss_of(part) * (size / count)
                 weighted.backward()
@@ -152,6 +171,11 @@ class Steps:
         if total is None:
             raise ValueError("the batch is empty")
         return total
+
+    def _part(self, count: int) -> int:
+        """Most samples at once of so many."""
+        part = max(1, self._sharing.part(count))
+        return part if self._micro_batch is None else min(part, self._micro_batch)
 
     def _alone(self) -> ContextManager[Any]:
         """Without DDP's own averaging: it would be a collective inside the step."""
@@ -161,7 +185,7 @@ class Steps:
     def _finish(self) -> None:
         """Averages the gradients and steps. From here on parameters change: what fails here cannot be run again."""
         try:
-            self._agreement.average(self._parameters())
+            self._agreement.average(self._parameters(), self._sharing.weight)
             if self._options.before_step is not None:
                 self._options.before_step()
             for optimizer in self._optimizers:
@@ -180,6 +204,12 @@ class Steps:
         # A collective that broke because a peer ended may be the peer's out-of-memory error.
         patience = self._options.decide_within if found is not None else 1.0
         directive = self._rank.mail.wait(self._applied, patience)
+        while directive is not None and directive.is_share_order:
+            # Ordered before anyone knew of this error: under its number the report counts.
+            self._applied = directive.sequence
+            if found is not None:
+                self._report(found, None, None, retry=False)
+            directive = self._rank.mail.wait(self._applied, patience)
         if directive is not None and (directive.restart or directive.level == "STOP"):
             self._leave(directive, error)
 
@@ -203,9 +233,20 @@ class Steps:
         newest = self._rank.mail.newest
         if newest is not None and newest.sequence > self._applied and newest.restart and not newest.resumed:
             self._leave(newest, None)
-        wanted = self._agreement.highest([0 if newest is None else newest.sequence])[0]
-        if wanted > self._applied:
-            self._follow(wanted)
+        urgent, least = self._agreement.highest(_held(newest))
+        if urgent > self._applied:
+            self._follow(urgent)
+        elif -least > self._applied:
+            self._follow_order()
+
+    def _follow_order(self) -> None:
+        """Follows the newest directive where all ranks hold the same and it only shares the batch out; else later."""
+        newest = self._rank.mail.newest
+        sequence, is_move = (0, 1) if newest is None else (newest.sequence, int(not newest.is_share_order))
+        is_new = int(newest is not None and not newest.resumed)
+        most, least, any_move, any_new = self._agreement.highest([sequence, -sequence, is_move, is_new])
+        if newest is not None and most == -least and not any_move:
+            self._apply(newest, resumed=not any_new)
 
     def _follow(self, sequence: int) -> None:
         """Waits for a directive of at least ``sequence``, sees to it that all ranks have the same one, applies it."""
@@ -229,6 +270,7 @@ class Steps:
         self._interrupter.applied(directive.sequence)
         LOG.warning("ullage: %s %d: %s", "resumed at directive" if resumed else "directive", directive.sequence,
                     directive.reason)
+        self._sharing.follow(directive.shares)
         failure: Optional[Exception] = None
         try:
             self._do(directive, resumed)
@@ -266,22 +308,23 @@ class Steps:
 
     # ---- small parts --------------------------------------------------------------------------------------------
 
-    def _agree(self, code: int) -> Tuple[int, int]:
-        """The worst of what the ranks come with, and the newest directive any of them holds."""
-        newest = self._rank.mail.newest
+    def _agree(self, code: int, count: int) -> Tuple[int, int, int]:
+        """The worst of what the ranks come with, the newest directive of any that is a move, the oldest newest one."""
+        numbers = [code] + _held(self._rank.mail.newest) + self._sharing.counts(count)
         try:
-            worst, sequence = self._agreement.highest([code, 0 if newest is None else newest.sequence])
+            worst, urgent, least, *counts = self._agreement.highest(numbers)
         except RuntimeError as error:
             self._raise_after_report(error)
             raise self._own_error(StepFailed(f"the ranks could not agree: {error}")) from error
-        return worst, sequence
+        self._sharing.counted(counts)
+        return worst, urgent, -least
 
     def _report(self, found: OutOfMemory, batch: Any, base: Optional[int], retry: bool) -> None:
         count = None if batch is None else rows(batch)
         levels = [level for level in self._levels if level not in self._called]
         self._rank.mail.keep(report(
             self._rank, found, sequence=self._applied, base=base, used=self._used(),
-            means={"microBatch": _most(self._micro_batch, count), "batch": count, "levels": levels, "retry": retry}))
+            means={"microBatch": self._micro_batch if count is None else self._part(count), "batch": count, "levels": levels, "retry": retry}))
 
     def _own_error(self, other: Exception) -> BaseException:
         error, self._error = self._error, None
@@ -306,7 +349,7 @@ class Options:
     def __init__(self, micro_batch: Optional[int] = None, simplify: Optional[Callable[[], None]] = None,
                  cpu: Optional[Callable[[], None]] = None, checkpoint: Optional[Callable[[], None]] = None,
                  before_step: Optional[Callable[[], None]] = None, decide_within: float = 30.0,
-                 interrupt_after: float = 60.0) -> None:
+                 interrupt_after: float = 60.0, batches: Optional[ShareBatches] = None) -> None:
         if micro_batch is not None and micro_batch < 1:
             raise ValueError(f"micro_batch must be 1 or more: {micro_batch}")
         self.micro_batch = micro_batch
@@ -316,6 +359,7 @@ class Options:
         self.before_step = before_step
         self.decide_within = decide_within
         self.interrupt_after = interrupt_after
+        self.batches = batches
 
     def levels(self) -> Dict[str, Callable[[], None]]:
         """What may be ordered beside the micro-batch, by the protocol's names."""
@@ -330,9 +374,19 @@ def _agreement() -> Agreement:
     return LoneAgreement()
 
 
-def _most(micro_batch: Optional[int], count: Optional[int]) -> Optional[int]:
-    sizes = [size for size in (micro_batch, count) if size is not None]
-    return min(sizes) if sizes else None
+def _rows_or_none(batch: Any) -> int:
+    """The samples of a batch; 0 of one that is none, which the attempt finds out with all ranks waiting for its word."""
+    try:
+        return rows(batch)
+    except (TypeError, ValueError):
+        return 0
+
+
+def _held(newest: Optional[Directive]) -> List[int]:
+    """For the agreement: the newest directive where it is a move, and the newest of any kind so that the oldest wins."""
+    if newest is None:
+        return [0, 0]
+    return [0 if newest.is_share_order else newest.sequence, -newest.sequence]
 
 
 def _refuse_synced_buffers(model: torch.nn.Module) -> None:

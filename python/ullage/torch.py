@@ -25,6 +25,7 @@ from ullage.phases import BACKWARD, CHECKPOINT, EVALUATION, FORWARD, IDLE, OPTIM
 from ullage.watch import Layout, Reading, TorchReader, layout_of
 
 if TYPE_CHECKING:
+    from ullage.shares import ShareBatches
     from ullage.steps import Steps
 
 _MAX_DEPTH = 6
@@ -172,9 +173,21 @@ class Attachment:
         or its processes are started again, with parameters that are the same on all ranks. ``before_step``: called
         between the gradients' mean and the optimizer's step, for clipping. ``decide_within``: seconds to wait for the
         coordinator. ``interrupt_after``: seconds after which a rank that does not take a directive up is ended.
+        ``batches``: what the batches come from, if the job may be ordered batch shares (docs/placement.md).
         """
         from ullage.steps import Options, Steps
         return Steps(self.rank, self._model, self._optimizers, Options(**options))
+
+    def batches(self, order: Iterable[int], batch: int) -> "ShareBatches":
+        """A batch sampler for ``DataLoader(data, batch_sampler=...)``: this rank's part of each batch of the job.
+
+        ``order`` yields the indices of the samples, the same on every rank, anew in each pass; a ``RandomSampler``
+        with a generator of one seed does. ``batch``: samples of the whole job in one step, one or more for each rank.
+        """
+        from ullage.shares import ShareBatches
+        is_group = torch.distributed.is_available() and torch.distributed.is_initialized()
+        rank, ranks = (torch.distributed.get_rank(), torch.distributed.get_world_size()) if is_group else (0, 1)
+        return ShareBatches(order, batch, rank, ranks)
 
     def detach(self) -> None:
         """Removes the hooks; the rank, its limit and its phase stay. May be called again."""

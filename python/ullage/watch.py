@@ -65,6 +65,7 @@ class Watch:
         self._broken = False
         self._release_wanted = False
         self._snapshot_steps: Optional[int] = None
+        self._batch: Optional[Mapping[str, Any]] = None
 
     def welcomed(self, welcome: Mapping[str, Any]) -> None:
         """The worker says how often it wants a snapshot: every so many steps, 0 for never.
@@ -78,6 +79,14 @@ class Watch:
         if number < 0:
             raise ValueError(f"epoch must be 0 or more: {number}")
         self._epoch = number
+
+    def cut_as(self, applier: Any, step: int, batch: Mapping[str, Any]) -> None:
+        """The next step's batch is cut like this (``batch`` of the summary). Peaks of another size are forgotten."""
+        before, self._batch = self._batch, batch
+        if before is not None and any(before[size] != batch[size] for size in ("samples", "microBatch")):
+            self._read(applier)
+            self._peaks = {}
+            self._sent_step = step
 
     def want_release(self) -> None:
         """The worker asks for the cache; it is given back at the next phase change."""
@@ -103,7 +112,7 @@ class Watch:
         is_soon = self._sent_at is not None and now - self._sent_at < SUMMARY_SECONDS
         if is_soon or self._snapshot_steps is None:
             return
-        if reading is not None or self._epoch is not None:
+        if reading is not None or self._epoch is not None or self._batch is not None:
             self._summarize(step, reading or Reading())
             self._sent_at = now
             self._sent_step = step
@@ -135,6 +144,7 @@ class Watch:
             "allocatedBytes": reading.allocated_bytes, "reservedBytes": reading.reserved_bytes,
             "requestedBytes": reading.requested_bytes, "inactiveSplitBytes": reading.inactive_split_bytes,
             "allocations": reading.allocations, "retries": reading.retries, "ooms": reading.ooms,
+            **({} if self._batch is None else {"batch": self._batch}),
         })
 
     def _snapshot(self, applier: Any, step: int, reading: Reading) -> None:

@@ -12,6 +12,7 @@ import java.time.Duration;
  * @param forgetAfter silence after which a node is no longer shown
  * @param stallAfter time after which a plan that has not settled is called stalled
  * @param resendAfter pause before a desire that has not settled is sent again
+ * @param evenness what is done about jobs and devices that are used unevenly
  */
 public record CoordinatorSettings(
         Duration tick,
@@ -20,7 +21,20 @@ public record CoordinatorSettings(
         Duration staleAfter,
         Duration forgetAfter,
         Duration stallAfter,
-        Duration resendAfter) {
+        Duration resendAfter,
+        EvennessSettings evenness) {
+
+    /** With evenness as shipped. */
+    public CoordinatorSettings(
+            Duration tick,
+            Duration claimFor,
+            Duration learnFor,
+            Duration staleAfter,
+            Duration forgetAfter,
+            Duration stallAfter,
+            Duration resendAfter) {
+        this(tick, claimFor, learnFor, staleAfter, forgetAfter, stallAfter, resendAfter, EvennessSettings.defaults());
+    }
 
     public CoordinatorSettings {
         requirePositive("tick", tick);

@@ -266,6 +266,19 @@ public final class SettingsLoader {
                 staleAfter,
                 forgetAfter,
                 reader.value("ullage.coordinator.stall-after", PATIENCE),
-                reader.value("ullage.coordinator.resend-after", PACE));
+                reader.value("ullage.coordinator.resend-after", PACE),
+                evenness());
+    }
+
+    private EvennessSettings evenness() {
+        return new EvennessSettings(
+                reader.value(
+                        "ullage.coordinator.evenness.mode",
+                        ValueParsers.oneOf(EvennessSettings.Mode.class, EvennessSettings.Mode::label)),
+                reader.value("ullage.coordinator.evenness.every", PATIENCE),
+                reader.value("ullage.coordinator.evenness.looks", wholeNumber(1, MAX_READINGS)),
+                reader.value("ullage.coordinator.evenness.uneven-from", ValueParsers::share),
+                reader.value("ullage.coordinator.evenness.gain-from", ValueParsers::share),
+                reader.value("ullage.coordinator.evenness.max-orders", wholeNumber(1, MAX_READINGS)));
     }
 }

@@ -60,6 +60,9 @@ class SettingsLoaderTest {
               coordinator {
                 tick = 100ms, claim-for = 2s, learn-for = 3s, stale-after = 10s, forget-after = 5m, stall-after = 1m
                 resend-after = 4s
+                evenness {
+                  mode = on, every = 30s, looks = 5, uneven-from = 40%, gain-from = 15%, max-orders = 2
+                }
                 decision-log { enabled = off, max-bytes = 1MiB, files = 2 }
               }
               limits {
@@ -175,7 +178,14 @@ class SettingsLoaderTest {
                         Duration.ofSeconds(10),
                         Duration.ofMinutes(5),
                         Duration.ofMinutes(1),
-                        Duration.ofSeconds(4)));
+                        Duration.ofSeconds(4),
+                        new EvennessSettings(
+                                EvennessSettings.Mode.ON,
+                                Duration.ofSeconds(30),
+                                5,
+                                Share.ofPercent(40),
+                                Share.ofPercent(15),
+                                2)));
         assertThat(settings.decisionLog()).isEqualTo(new DecisionLogSettings(false, MemoryBytes.ofMebibytes(1), 2));
         assertThat(settings.limits())
                 .isEqualTo(new LimitSettings(

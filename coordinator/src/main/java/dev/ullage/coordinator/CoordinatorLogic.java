@@ -94,6 +94,7 @@ public final class CoordinatorLogic {
     private LearnRequests requests = LearnRequests.NONE;
     private final EventLog events = new EventLog();
     private final DecisionBook book;
+    private final EvennessWatch evenness;
     private Leadership leadership;
     private long lastRevision;
 
@@ -106,6 +107,7 @@ public final class CoordinatorLogic {
         this.planner = LimitPlanner.of(settings.staleAfter(), limits, demands);
         this.writes = new OperatorWrites(new OperatorDesk(planner));
         this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));
+        this.evenness = new EvennessWatch(settings.evenness(), events, book);
         this.leadership = Leadership.start(uid, now);
         effects.add(Note.info("leadership node={} state={} reason=started", node, leadership.state()));
     }
@@ -242,6 +244,7 @@ public final class CoordinatorLogic {
             heldBack.clear();
             explanations = new TreeMap<>();
             ooms = OomDesk.EMPTY;
+            evenness.clear();
             effects.add(Note.warn(
                     "leadership lost: node={} token={} state={} reason=token {} was seen; claims again in {} ms",
                     node,
@@ -271,7 +274,12 @@ public final class CoordinatorLogic {
         return new StatusAssembly(node, leadership.token(), leadership.state().name())
                 .assemble(
                         view,
-                        new Plans(rollouts.states(), explanations, rollouts.statuses(now), ooms.status(now)),
+                        new Plans(
+                                rollouts.states(),
+                                explanations,
+                                rollouts.statuses(now),
+                                ooms.status(now),
+                                evenness.status()),
                         now);
     }
 
@@ -305,6 +313,7 @@ public final class CoordinatorLogic {
             if (leadership.isActive()) {
                 plan(token, now);
                 rollOut(token, now);
+                ooms = evenness.turn(view, ooms, token, now, effects);
                 decideOoms(token, now);
             }
         });

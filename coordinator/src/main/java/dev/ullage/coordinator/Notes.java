@@ -44,7 +44,16 @@ final class Notes {
                 directive.cause().reason());
     }
 
-    /** The same in a sentence. */
+    static Note batchShares(JobDirective order, CoordinatorToken token) {
+        return Note.info(
+                "batch shares: job={} sequence={} token={} reason={}",
+                order.job(),
+                order.sequence(),
+                token,
+                order.cause().reason());
+    }
+
+    /** An out-of-memory move in a sentence. */
     static String move(JobDirective directive) {
         return "move %d at step %d: %s, restart %s: %s"
                 .formatted(

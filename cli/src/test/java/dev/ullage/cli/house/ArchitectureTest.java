@@ -37,6 +37,7 @@ final class ArchitectureTest {
         "dev.ullage.coordinator.leadership..",
         "dev.ullage.worker.watch..",
         "dev.ullage.coordinator.events..",
+        "dev.ullage.coordinator.evenness..",
         "dev.ullage.worker.enforcement.."
     };
 

@@ -2,6 +2,7 @@ package dev.ullage.common.model;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
@@ -11,6 +12,7 @@ import java.util.OptionalLong;
  * @param phases what each phase held at most, in the order of {@link Phase}; only those that were seen
  * @param snapshots the newest few, oldest first
  * @param release what its newest release of the cache gained
+ * @param batch how it cut its batch while {@code phases} were measured; only a rank that takes batch shares says so
  */
 public record RankWatch(
         Progress progress,
@@ -18,7 +20,19 @@ public record RankWatch(
         Allocator allocator,
         Leak leak,
         List<Snapshot> snapshots,
-        Optional<CacheRelease> release) {
+        Optional<CacheRelease> release,
+        Optional<Batch> batch) {
+
+    /** Of a rank that takes no batch shares. */
+    public RankWatch(
+            Progress progress,
+            List<PhasePeak> phases,
+            Allocator allocator,
+            Leak leak,
+            List<Snapshot> snapshots,
+            Optional<CacheRelease> release) {
+        this(progress, phases, allocator, leak, snapshots, release, Optional.empty());
+    }
 
     public RankWatch {
         phases = List.copyOf(phases);
@@ -61,6 +75,28 @@ public record RankWatch(
             Optional<Share> roundingWaste,
             OptionalLong retries,
             OptionalLong refusals) {}
+
+    /**
+     * How a rank cuts its batch.
+     *
+     * @param sequence the newest directive of its job that it followed, 0 when none
+     * @param job samples of the whole job in one step, 1 or more
+     * @param samples of this rank in one step, 1 or more
+     * @param microBatch samples at once, 1 or more
+     * @param most the most at once that its user, or a directive after an out-of-memory error, allows
+     * @param base what its allocator had handed out as the step began, and the gradients: what no smaller batch makes
+     *     smaller
+     */
+    public record Batch(
+            long sequence, int job, int samples, int microBatch, OptionalInt most, Optional<MemoryBytes> base) {
+        public Batch {
+            if (sequence < 0 || job < 1 || samples < 1 || microBatch < 1 || most.orElse(1) < 1) {
+                throw new IllegalArgumentException(
+                        "a batch has 1 sample or more everywhere and no negative sequence: job %d, rank %d, at once %d, at most %s, sequence %d"
+                                .formatted(job, samples, microBatch, most, sequence));
+            }
+        }
+    }
 
     /** Whether what is allocated at the same point of each step grows without end. */
     public enum LeakState {

@@ -22,6 +22,7 @@ public sealed interface ToOperator extends WireMessage {
      * @param token its token; empty while it is still claiming one
      * @param state its state of leadership: {@code CLAIMING}, {@code LEARNING}, {@code ACTIVE}
      * @param ooms what was done about jobs that ran out of memory; an older coordinator does not say
+     * @param evenness how evenly ranks and devices are used; empty: not looked at, or an older coordinator
      */
     record ClusterStatus(
             NodeId coordinator,
@@ -29,8 +30,20 @@ public sealed interface ToOperator extends WireMessage {
             String state,
             List<NodeStatus> nodes,
             List<RolloutStatus> rollouts,
-            Optional<OomMoves> ooms)
+            Optional<OomMoves> ooms,
+            Optional<Evenness> evenness)
             implements ToOperator {
+        /** One that says nothing of evenness. */
+        public ClusterStatus(
+                NodeId coordinator,
+                Optional<CoordinatorToken> token,
+                String state,
+                List<NodeStatus> nodes,
+                List<RolloutStatus> rollouts,
+                Optional<OomMoves> ooms) {
+            this(coordinator, token, state, nodes, rollouts, ooms, Optional.empty());
+        }
+
         /** One that says nothing of out-of-memory errors. */
         public ClusterStatus(
                 NodeId coordinator,
@@ -38,7 +51,7 @@ public sealed interface ToOperator extends WireMessage {
                 String state,
                 List<NodeStatus> nodes,
                 List<RolloutStatus> rollouts) {
-            this(coordinator, token, state, nodes, rollouts, Optional.empty());
+            this(coordinator, token, state, nodes, rollouts, Optional.empty(), Optional.empty());
         }
 
         public ClusterStatus {

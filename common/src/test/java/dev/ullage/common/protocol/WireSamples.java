@@ -160,7 +160,8 @@ final class WireSamples {
                         "ACTIVE",
                         List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()))),
                         List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined")),
-                        Optional.of(new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500))))),
+                        Optional.of(new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500)))),
+                        Optional.of(evenness())),
                 new Events(
                         List.of(new ClusterEvent(
                                 new EventId(3, 18),
@@ -221,7 +222,32 @@ final class WireSamples {
                         3,
                         Optional.of(MemoryBytes.ofGibibytes(60)),
                         List.of(OomLevel.LIMIT),
-                        "rank 3 ran out of memory in BACKWARD of step 17"));
+                        "rank 3 ran out of memory in BACKWARD of step 17"),
+                Optional.of(new BatchShares(1, 1, 2, List.of(40, 24, 32))));
+    }
+
+    private static Evenness evenness() {
+        return new Evenness(
+                "on",
+                List.of(new Evenness.JobEvenness(
+                        new JobId("bert-large"),
+                        true,
+                        List.of(new Evenness.PhaseSkew(
+                                Phase.BACKWARD, 150, 3, MemoryBytes.ofGibibytes(60), MemoryBytes.ofGibibytes(40))),
+                        List.of(32, 32, 32),
+                        Optional.of(new Evenness.ShareProposal(List.of(40, 24, 32), 2, 9_500, 7_600)),
+                        "batch 96 as 40, 24, 32")),
+                List.of(new Evenness.FarDevice(NODE, DEVICE, 9_000, 5_000)),
+                List.of(new Evenness.MoveSuggestion(
+                        RANK.rank(),
+                        DEVICE,
+                        new DeviceId("GPU-b"),
+                        MemoryBytes.ofGibibytes(20),
+                        9_000,
+                        6_000,
+                        5_000,
+                        4_800,
+                        "rank bert-large/3 to the other device")));
     }
 
     private static JobDirective sparseDirective() {
@@ -331,7 +357,9 @@ final class WireSamples {
                         Optional.of(MemoryBytes.of(2)),
                         Optional.of(MemoryBytes.of(1)),
                         OptionalLong.of(4))),
-                Optional.of(new RankWatch.CacheRelease(700, MemoryBytes.of(9), MemoryBytes.of(6))));
+                Optional.of(new RankWatch.CacheRelease(700, MemoryBytes.of(9), MemoryBytes.of(6))),
+                Optional.of(new RankWatch.Batch(
+                        1, 96, 40, 20, OptionalInt.of(24), Optional.of(MemoryBytes.ofGibibytes(3)))));
     }
 
     private static RankSample sparseRankSample() {

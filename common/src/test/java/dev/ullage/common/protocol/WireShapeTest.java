@@ -116,9 +116,11 @@ final class WireShapeTest {
             return false;
         }
         if (type instanceof ParameterizedType parameterized) {
+            Type part = parameterized.getActualTypeArguments()[0];
+            // A list has no other form of numbers, and a copy of it refuses null.
+            boolean isNumbers = parameterized.getRawType() == List.class && part == Integer.class;
             return CONTAINERS.contains((Class<?>) parameterized.getRawType())
-                    && (parameterized.getRawType() == ActorRef.class
-                            || isAllowed(parameterized.getActualTypeArguments()[0]));
+                    && (parameterized.getRawType() == ActorRef.class || isNumbers || isAllowed(part));
         }
         return type instanceof Class<?> plain && (LEAVES.contains(plain) || plain.isEnum() || plain.isRecord());
     }

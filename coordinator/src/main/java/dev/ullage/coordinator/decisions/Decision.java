@@ -34,7 +34,9 @@ public record Decision(Stamp stamp, Kind kind, Subject subject, String reason, O
         /** What an operator asked for, accepted or refused. */
         OPERATOR,
         /** What the ranks of a job are to do after one of them ran out of memory. */
-        OUT_OF_MEMORY;
+        OUT_OF_MEMORY,
+        /** How the batch of a job is shared out over its ranks. */
+        BATCH_SHARES;
 
         /** As it stands in a record: {@code held-back}. */
         public String label() {

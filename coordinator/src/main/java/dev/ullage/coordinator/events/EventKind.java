@@ -29,6 +29,14 @@ public enum EventKind {
     LEAK_SUSPECTED,
     /** A rank ran out of memory, and its job was directed what to do. */
     OUT_OF_MEMORY,
+    /** The largest rank of a job was far above the median, some looks in a row; and that it no longer is. */
+    UNEVEN,
+    EVEN,
+    /** A job was ordered other batch shares, or would be if orders were sent. */
+    BATCH_SHARES_ORDERED,
+    BATCH_SHARES_SUGGESTED,
+    /** A rank would be better off on another device; nothing is moved. */
+    MOVE_SUGGESTED,
     /** The device's ledger refused growth, or a rank's confirmation. */
     REFUSED,
     RESERVE_WANTED,

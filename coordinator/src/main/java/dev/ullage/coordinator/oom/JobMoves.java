@@ -4,6 +4,8 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.OomLevel;
+import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.JobReport;
 import dev.ullage.common.protocol.JobReport.Applied;
@@ -39,6 +41,8 @@ import java.util.stream.Stream;
  *
  *   oom under an older directive (a second one, a late one, a repeated one): no move; its worker is sent the newest
  * </pre>
+ *
+ * <p>Between moves the batch may be shared out anew, under the next number of the same sequence, when nothing is open.
  *
  * <p>A coordinator decides only when every rank of the job was reported by a worker that takes directives from this
  * coordinator alone: then no other directive of this job can come up any more, and the newest of all is known.
@@ -112,6 +116,33 @@ final class JobMoves {
                 .min(Comparator.comparing(OomReport::instance))
                 .map(report -> moved(OomLadder.next(job, newest(), state(), report), now))
                 .orElse(this);
+    }
+
+    /** Whether nothing is open: all ranks are known, all have done the newest directive, and none waits for another. */
+    boolean isQuiet(CoordinatorToken token) {
+        return isWhole(token)
+                && pending().findAny().isEmpty()
+                && newest().filter(directive -> directive.level() == OomLevel.STOP || !isDoneByAll(directive))
+                        .isEmpty();
+    }
+
+    private boolean isDoneByAll(JobDirective directive) {
+        return parts.values().stream().map(Part::report).allMatch(report -> {
+            NavigableSet<RankInstance> done = new TreeSet<>();
+            report.applied().stream()
+                    .filter(applied -> applied.sequence() == directive.sequence())
+                    .forEach(applied -> done.add(applied.instance()));
+            return done.containsAll(report.ranks());
+        });
+    }
+
+    /** The next directive is one that nobody's running out of memory asked for. */
+    JobMoves ordered(JobDirective order, Instant now) {
+        if (order.sequence() != sequence() + 1) {
+            throw new IllegalArgumentException(
+                    "directive %d of %s cannot follow %d".formatted(order.sequence(), job, sequence()));
+        }
+        return moved(order, now);
     }
 
     /** Whether all ranks are with workers that obey this coordinator; what the world's size is, some rank must say. */
@@ -192,6 +223,9 @@ final class JobMoves {
     List<OomMove> status(Instant now) {
         List<OomMove> list = new ArrayList<>();
         for (Move move : moves) {
+            if (move.directive().isShareOrder()) {
+                continue;
+            }
             boolean isNewest = move.directive().sequence() == sequence();
             String state = isNewest ? state().map(Enum::name).orElse("ORDERED") : "REPLACED";
             list.add(new OomMove(

@@ -3,6 +3,7 @@ package dev.ullage.coordinator.oom;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.protocol.BatchShares;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.JobReport;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -43,6 +45,36 @@ public final class OomDesk {
             decided = List.copyOf(decided);
             sends = List.copyOf(sends);
         }
+    }
+
+    /**
+     * Where the directives of a job stand.
+     *
+     * @param isQuiet whether all its ranks are known here, have done the newest, and none has run out of memory since
+     */
+    public record Standing(boolean isQuiet, Optional<JobDirective> newest) {
+        public long sequence() {
+            return newest.map(JobDirective::sequence).orElse(0L);
+        }
+
+        /** How often its batch was shared out. */
+        public int orders() {
+            return newest.flatMap(JobDirective::shares).map(BatchShares::orders).orElse(0);
+        }
+    }
+
+    /** Where a job stands; one that no worker speaks of is not quiet. */
+    public Standing standing(JobId job, CoordinatorToken token) {
+        return Optional.ofNullable(jobs.get(job))
+                .map(moves -> new Standing(moves.isQuiet(token), moves.newest()))
+                .orElse(new Standing(false, Optional.empty()));
+    }
+
+    /** With an order of batch shares as the job's newest directive; it is sent with the next {@link #turn}. */
+    public OomDesk ordered(JobDirective order, Instant now) {
+        NavigableMap<JobId, JobMoves> changed = new TreeMap<>(jobs);
+        changed.computeIfPresent(order.job(), (job, moves) -> moves.ordered(order, now));
+        return new OomDesk(changed);
     }
 
     /** The worker says this of all its jobs now: one that it leaves out, it has no part in any more. */

@@ -45,7 +45,7 @@ final class OomLadder {
         Set<OomLevel> done = EnumSet.noneOf(OomLevel.class);
         current.ifPresent(directive -> done.addAll(directive.cause().done()));
         long sequence = current.map(JobDirective::sequence).orElse(0L) + 1;
-        OomLevel level = level(current, state, report, done, sequence);
+        OomLevel level = level(current, state, report, done);
         boolean restart = level == OomLevel.RESTART || (!report.means().retry() && level != OomLevel.STOP);
         Sizes sizes = level == OomLevel.MICRO_BATCH ? smaller(report) : kept(current, report);
         if (level == OomLevel.MICRO_BATCH) {
@@ -59,16 +59,15 @@ final class OomLadder {
                 report.figures().allocated(),
                 List.copyOf(done),
                 reason(report, level, sizes, restart, state));
-        return new JobDirective(job, sequence, report.step(), level, sizes, restart, cause);
+        // Shares of the batch stay what they are: whatever is cut into smaller parts is a rank's own share.
+        return new JobDirective(
+                job, sequence, report.step(), level, sizes, restart, cause, current.flatMap(JobDirective::shares));
     }
 
     private static OomLevel level(
-            Optional<JobDirective> current,
-            Optional<MoveState> state,
-            OomReport report,
-            Set<OomLevel> done,
-            long sequence) {
-        if (sequence > MAX_MOVES || current.map(JobDirective::level).equals(Optional.of(OomLevel.STOP))) {
+            Optional<JobDirective> current, Optional<MoveState> state, OomReport report, Set<OomLevel> done) {
+        if (current.map(JobDirective::moves).orElse(0L) >= MAX_MOVES
+                || current.map(JobDirective::level).equals(Optional.of(OomLevel.STOP))) {
             return OomLevel.STOP;
         }
         if (report.kind() == OomKind.OWN_LIMIT && !done.contains(OomLevel.LIMIT)) {

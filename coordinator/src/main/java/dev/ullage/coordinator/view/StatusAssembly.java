@@ -6,6 +6,7 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
+import dev.ullage.common.protocol.Evenness;
 import dev.ullage.common.protocol.ReservationReport;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -41,12 +42,14 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
      * @param explanations why the ranks of each device should have what limits
      * @param history the last plans of all devices
      * @param moves the last moves of jobs that ran out of memory
+     * @param evenness how evenly all is used; empty: it is not looked at
      */
     public record Plans(
             Map<DeviceId, RolloutState> states,
             Map<DeviceId, Explanation> explanations,
             List<RolloutStatus> history,
-            List<OomMove> moves) {
+            List<OomMove> moves,
+            Optional<Evenness> evenness) {
         public Plans {
             history = List.copyOf(history);
             moves = List.copyOf(moves);
@@ -65,7 +68,13 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
                                 .toList()))
                 .toList();
         return new ClusterStatus(
-                coordinator, token, state, nodes, plans.history(), Optional.of(new OomMoves(plans.moves())));
+                coordinator,
+                token,
+                state,
+                nodes,
+                plans.history(),
+                Optional.of(new OomMoves(plans.moves())),
+                plans.evenness());
     }
 
     private static DeviceStatus device(DeviceView device, Plans plans, Instant now) {
@@ -81,9 +90,8 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
     private static LedgerReport ledger(LimitsReported report) {
         LedgerReport ledger = report.ledger();
         Optional<List<ReservationReport>> own = ledger.reservations()
-                .map(all -> all.stream()
-                        .map(held -> ownPart(held, report.device()))
-                        .toList());
+                .map(all ->
+                        all.stream().map(held -> ownPart(held, report.device())).toList());
         return new LedgerReport(
                 ledger.wanted(),
                 ledger.inForce(),

@@ -114,7 +114,8 @@ class ClusterViewTest {
         ClusterStatus status = new StatusAssembly(new NodeId("c"), Optional.of(TOKEN), "ACTIVE")
                 .assemble(
                         view,
-                        new StatusAssembly.Plans(Map.of(DEVICE, RolloutState.SETTLED), Map.of(), List.of(), List.of()),
+                        new StatusAssembly.Plans(
+                                Map.of(DEVICE, RolloutState.SETTLED), Map.of(), List.of(), List.of(), Optional.empty()),
                         T0.plusSeconds(3));
 
         assertThat(status.nodes()).hasSize(2);

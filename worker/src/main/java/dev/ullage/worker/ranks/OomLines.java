@@ -1,10 +1,12 @@
 package dev.ullage.worker.ranks;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.OomKind;
 import dev.ullage.common.model.OomLevel;
+import dev.ullage.common.protocol.BatchShares;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.JobDirective.Cause;
 import dev.ullage.common.protocol.JobDirective.Sizes;
@@ -64,7 +66,13 @@ final class OomLines {
                                 fields.count("rank"),
                                 fields.optionalBytes("usedBytes"),
                                 levels(fields, "done"),
-                                fields.optionalText("reason").orElse(""))));
+                                fields.optionalText("reason").orElse("")),
+                        fields.object("shares").map(OomLines::shares)));
+    }
+
+    private static BatchShares shares(Fields fields) {
+        return new BatchShares(
+                fields.number("since"), fields.count("orders"), fields.count("rounds"), fields.counts("samples"));
     }
 
     static void put(ObjectNode json, JobDirective directive) {
@@ -79,6 +87,12 @@ final class OomLines {
         var done = json.putArray("done");
         directive.cause().done().forEach(level -> done.add(level.name()));
         json.put("reason", directive.cause().reason());
+        directive.shares().ifPresent(shares -> {
+            ObjectNode line = json.putObject("shares");
+            line.put("since", shares.since()).put("orders", shares.orders()).put("rounds", shares.rounds());
+            ArrayNode samples = line.putArray("samples");
+            shares.samples().forEach(samples::add);
+        });
     }
 
     private static void putSize(ObjectNode json, String name, OptionalInt size) {

@@ -365,6 +365,22 @@ final class RankCodec {
             return texts;
         }
 
+        /** A list that must be there, of whole numbers of 0 or more. */
+        List<Integer> counts(String name) {
+            JsonNode array = node.path(name);
+            List<Integer> counts = new ArrayList<>();
+            for (JsonNode element : array) {
+                if (element.isInt() && element.intValue() >= 0) {
+                    counts.add(element.intValue());
+                }
+            }
+            if (!array.isArray() || counts.size() < array.size()) {
+                throw new IllegalArgumentException(
+                        name + " must be a list of whole numbers of 0 or more, is " + shown(array));
+            }
+            return counts;
+        }
+
         Optional<Fields> object(String name) {
             if (isAbsent(name)) {
                 return Optional.empty();

@@ -1,6 +1,7 @@
 package dev.ullage.worker.ranks;
 
 import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankWatch.Batch;
 import dev.ullage.common.model.RankWatch.CacheRelease;
 import dev.ullage.common.model.RankWatch.PhasePeak;
 import dev.ullage.common.model.RankWatch.Snapshot;
@@ -38,7 +39,18 @@ final class WatchLines {
                 new StepSummary.Counts(
                         fields.optionalNumber("allocations"),
                         fields.optionalNumber("retries"),
-                        fields.optionalNumber("ooms"))));
+                        fields.optionalNumber("ooms")),
+                fields.object("batch").map(WatchLines::batch)));
+    }
+
+    private static Batch batch(Fields fields) {
+        return new Batch(
+                fields.number("sequence"),
+                fields.count("job"),
+                fields.count("samples"),
+                fields.count("microBatch"),
+                fields.countIfKnown("most"),
+                fields.optionalBytes("baseBytes"));
     }
 
     static RankMessage.SnapshotTaken snapshot(Fields fields) {

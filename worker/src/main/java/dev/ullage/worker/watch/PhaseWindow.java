@@ -22,7 +22,7 @@ import java.util.function.Function;
  * peak, whatever its age. Not thread safe; holds at most one summary for each step of the window.
  *
  * <p>A step that is not above the newest one is the start of another training in the same process: everything begins
- * anew.
+ * anew. Peaks of a batch of another size say nothing about this one: with the size, the window begins anew too.
  */
 public final class PhaseWindow {
     private final int steps;
@@ -42,7 +42,7 @@ public final class PhaseWindow {
     /** Takes the next summary; returns whether it continues the training seen so far. */
     public boolean add(StepSummary summary) {
         boolean continues = summaries.isEmpty() || summaries.getLast().step() < summary.step();
-        if (!continues) {
+        if (!continues || !(summaries.isEmpty() || summaries.getLast().isCutAs(summary))) {
             summaries.clear();
             newestPeaks.clear();
             before = Optional.empty();

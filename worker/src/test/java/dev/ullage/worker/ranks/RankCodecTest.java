@@ -21,6 +21,7 @@ import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RankWatch;
+import dev.ullage.common.protocol.BatchShares;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.OomReport.Figures;
 import dev.ullage.common.protocol.OomReport.Means;
@@ -173,6 +174,48 @@ class RankCodecTest {
         assertThat(parse("{'type':'directive-applied','directive':" + line.replace("SIMPLIFY", "LATER") + "}"))
                 .isEqualTo(new RankMessage.DirectiveApplied(Optional.empty(), Optional.empty()));
         assertThat(refused("{'type':'directive-applied'}")).hasMessage("directive must be an object, is absent");
+    }
+
+    // Goal: shares of the batch survive a restart of the worker like the rest of the directive.
+    @Test
+    void batchSharesComeBackAsTheyWereWritten() throws BadMessageException {
+        JobDirective directive = new JobDirective(
+                new JobId("9a1c"),
+                3,
+                0,
+                OomLevel.LIMIT,
+                JobDirective.Sizes.AS_SET,
+                false,
+                new JobDirective.Cause(0, Optional.empty(), List.of(), "why"),
+                Optional.of(new BatchShares(3, 2, 1, List.of(40, 24))));
+        String line = text(codec.directive(directive, false)).strip();
+        assertThat(line).endsWith("\"shares\":{\"since\":3,\"orders\":2,\"rounds\":1,\"samples\":[40,24]}}");
+
+        assertThat(parse("{'type':'directive-applied','directive':" + line + "}"))
+                .isEqualTo(new RankMessage.DirectiveApplied(Optional.of(directive), Optional.empty()));
+        assertThat(refused("{'type':'directive-applied','directive':" + line.replace("[40,24]", "[40,-1]") + "}"))
+                .hasMessage("samples must be a list of whole numbers of 0 or more, is [40,-1]");
+        assertThat(refused("{'type':'directive-applied','directive':" + line.replace("[40,24]", "[40,0]") + "}"))
+                .hasMessage("each rank has 1 sample or more: [40, 0]");
+        assertThat(refused("{'type':'directive-applied','directive':" + line.replace("[40,24]", "7") + "}"))
+                .hasMessage("samples must be a list of whole numbers of 0 or more, is 7");
+    }
+
+    @Test
+    void aRankThatTakesSharesSaysHowItCutItsBatch() throws BadMessageException {
+        assertThat(((RankMessage.Watched) parse("{'type':'phase-summary','step':7,'batch':{'sequence':1,'job':64,"
+                                + "'samples':40,'microBatch':20,'most':24,'baseBytes':5}}"))
+                        .summary()
+                        .batch())
+                .contains(new RankWatch.Batch(1, 64, 40, 20, OptionalInt.of(24), bytes(5)));
+        assertThat(((RankMessage.Watched) parse("{'type':'phase-summary','step':7,'batch':{'sequence':0,'job':64,"
+                                + "'samples':40,'microBatch':40}}"))
+                        .summary()
+                        .batch())
+                .contains(new RankWatch.Batch(0, 64, 40, 40, OptionalInt.empty(), Optional.empty()));
+        assertThat(refused("{'type':'phase-summary','step':7,'batch':{'sequence':0,'job':64,'samples':0,"
+                        + "'microBatch':40}}"))
+                .hasMessageContaining("1 sample or more");
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankWatch.Batch;
 import dev.ullage.common.model.RankWatch.PhasePeak;
 import dev.ullage.common.model.RankWatch.Progress;
 import dev.ullage.common.model.Share;
@@ -12,6 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import net.jqwik.api.ForAll;
@@ -64,6 +66,25 @@ class PhaseWindowTest {
         return window.peaks().stream()
                 .collect(Collectors.toMap(
                         PhasePeak::phase, peak -> peak.reserved().orElseThrow().value()));
+    }
+
+    private static StepSummary cut(long step, int samples, long sequence) {
+        Batch batch = new Batch(sequence, 64, samples, samples, OptionalInt.empty(), Optional.of(MemoryBytes.of(step)));
+        return new StepSummary(
+                step, 1, UNKNOWN, List.of(peak(Phase.FORWARD, samples)), NO_AMOUNTS, NO_COUNTS, Optional.of(batch));
+    }
+
+    // Goal: what a rank needed for a larger batch is not taken for what it needs for the smaller one.
+    @Test
+    void withAnotherSizeOfTheBatchThePeaksBeginAnew() {
+        window.add(cut(1, 32, 0));
+        window.add(cut(2, 32, 1));
+        assertThat(window.progress().steps()).isEqualTo(2);
+
+        assertThat(window.add(cut(3, 16, 2))).as("the training goes on").isTrue();
+
+        assertThat(peaks()).isEqualTo(Map.of(Phase.FORWARD, 16L));
+        assertThat(window.progress().steps()).isEqualTo(1);
     }
 
     @Test

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.coordinator.evenness;
+
+import org.jspecify.annotations.NullMarked;
