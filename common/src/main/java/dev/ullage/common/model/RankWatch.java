@@ -11,6 +11,7 @@ import java.util.OptionalLong;
  * @param phases what each phase held at most, in the order of {@link Phase}; only those that were seen
  * @param snapshots the newest few, oldest first
  * @param release what its newest release of the cache gained
+ * @param microBatches peaks by the size of the micro-batch; empty where the training does not say it
  */
 public record RankWatch(
         Progress progress,
@@ -18,11 +19,23 @@ public record RankWatch(
         Allocator allocator,
         Leak leak,
         List<Snapshot> snapshots,
-        Optional<CacheRelease> release) {
+        Optional<CacheRelease> release,
+        Optional<MicroBatches> microBatches) {
 
     public RankWatch {
         phases = List.copyOf(phases);
         snapshots = List.copyOf(snapshots);
+    }
+
+    /** Of a training that does not say the size of its micro-batches. */
+    public RankWatch(
+            Progress progress,
+            List<PhasePeak> phases,
+            Allocator allocator,
+            Leak leak,
+            List<Snapshot> snapshots,
+            Optional<CacheRelease> release) {
+        this(progress, phases, allocator, leak, snapshots, release, Optional.empty());
     }
 
     /**
@@ -43,6 +56,27 @@ public record RankWatch(
         /** What counts against a limit, as far as the allocator tells them apart. */
         public Optional<MemoryBytes> held() {
             return reserved.or(() -> allocated);
+        }
+    }
+
+    /**
+     * @param now samples of a micro-batch, by what the training last said
+     * @param sizes ascending; the first step is not in them, because it lacks the optimizer's state
+     */
+    public record MicroBatches(int now, List<MicroBatchPeaks> sizes) {
+        public MicroBatches {
+            sizes = List.copyOf(sizes);
+        }
+    }
+
+    /**
+     * The most that each phase held with micro-batches of one size.
+     *
+     * @param samples 1 or more
+     */
+    public record MicroBatchPeaks(int samples, List<PhasePeak> phases) {
+        public MicroBatchPeaks {
+            phases = List.copyOf(phases);
         }
     }
 

@@ -86,6 +86,7 @@ class RankCodecTest {
                         Optional.of(MemoryBytes.of(1234567)),
                         Optional.of(MemoryBytes.of(77)),
                         5,
+                        Optional.empty(),
                         Optional.empty()));
     }
 
@@ -109,6 +110,7 @@ class RankCodecTest {
                 Optional.empty(),
                 Optional.empty(),
                 0,
+                Optional.empty(),
                 Optional.empty());
         String start = "{'type':'hello','version':1,'job':'j','rank':0,'worldSize':1,'localRank':0,'pid':1,"
                 + "'launcher':'none'";
