@@ -43,7 +43,7 @@ final class PlanCommand implements Callable<Integer> {
     @Option(
             names = "--policy",
             paramLabel = "NAME",
-            description = "rank-share, world-share, fixed, growth, priority-pool, hybrid or observed.")
+            description = "rank-share, world-share, fixed, growth, priority-pool, hybrid, observed or planned.")
     private @Nullable String policy;
 
     @Option(names = "--reserve", paramLabel = "SHARE", description = "What no rank is promised: 20%%, 0.2 or 2000bp.")

@@ -154,7 +154,7 @@ class PlanCommandTest {
                         "plan.devices = 12QiB",
                         "(command line --device)",
                         "plan.size = x must be a whole number",
-                        "must be one of: rank-share, world-share, fixed, growth, priority-pool, hybrid, observed"
+                        "must be one of: rank-share, world-share, fixed, growth, priority-pool, hybrid, observed, planned"
                                 + " (command line --policy)",
                         "must be one of: high, medium, low (command line --priority)",
                         "(command line --reserve)");

@@ -91,7 +91,7 @@ public final class RunCommand implements Callable<Integer> {
             paramLabel = "NAME",
             converter = PolicyConverter.class,
             description = "How the limits of this job are worked out, instead of what the settings say: rank-share,"
-                    + " world-share, fixed, growth, priority-pool, hybrid or observed.")
+                    + " world-share, fixed, growth, priority-pool, hybrid, observed or planned.")
     private @Nullable PolicyName policy;
 
     @Option(names = "--require", description = "A rank that gets no limit does not start.")

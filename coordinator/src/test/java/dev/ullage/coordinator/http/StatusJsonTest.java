@@ -80,12 +80,21 @@ class StatusJsonTest {
                    "leak":{"state":"suspected","growthPerStepBytes":1048576,"confidenceBasisPoints":9999,"points":80},
                    "snapshots":[{"step":10,"allocatedBytes":8589934592,"reservedBytes":10737418240,
                                  "inactiveSplitBytes":1073741824,"largestFreeBytes":2147483648,"segments":40}],
+                   "microBatches":{"now":8,"sizes":[{"samples":8,"phases":[
+                     {"phase":"FORWARD","peakReservedBytes":null,"peakAllocatedBytes":9663676416}]}]},
                    "cacheRelease":{"step":12,"beforeBytes":10737418240,"afterBytes":9663676416,
                                    "gainBytes":1073741824}},
                  "enforcement":{"processUsedBytes":11811160064,"overheadBytes":1073741824,"overheadProvisional":false,
                                 "allocatorShareBytes":33285996544,"inForceBytes":null,"overCeiling":false,
                                 "whyNotHigher":[{"rung":"driver","reason":"the driver is too old"}]},
-                 "policy":"growth","explanation":"may grow"}]}]}],
+                 "policy":"growth","explanation":"may grow",
+                 "needs":{"stage":1,"stages":2,"basis":"measured over its last 17 steps","phases":[
+                   {"phase":"FORWARD","plannedLowerBytes":9663676416,"plannedBytes":10737418240,
+                    "plannedUpperBytes":12884901888,"measuredBytes":10737418240,"correctedBytes":11811160064},
+                   {"phase":"IDLE","plannedLowerBytes":null,"plannedBytes":null,"plannedUpperBytes":null,
+                    "measuredBytes":8589934592,"correctedBytes":null}],
+                   "microBatch":{"samples":8,"sizes":2,"needBytes":10737418240,"perSampleBytes":1073741824,
+                                 "largestSamples":22}}}]}]}],
              "rollouts":[{"device":"GPU-1","revision":7,"state":"SETTLED","millis":35,"reason":"2 ranks"}],
              "oomMoves":null,
              "errors":[]}
