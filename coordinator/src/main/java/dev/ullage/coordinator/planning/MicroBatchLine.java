@@ -21,11 +21,10 @@ import java.util.OptionalInt;
  * <p>With one size, and where two say nothing (a cache that stayed from the larger one), what exceeds the planned state
  * is taken as proportional, which is never less than the truth as long as that state is right.
  *
- * @param samples the largest size that was measured, 1 or more
  * @param sizes how many were measured, 1 or more
- * @param phases those that were measured with {@code samples}; never empty
+ * @param phases those that were measured; never empty
  */
-record MicroBatchLine(int samples, int sizes, Map<Phase, Line> phases) {
+record MicroBatchLine(int sizes, Map<Phase, Line> phases) {
     MicroBatchLine {
         phases = Collections.unmodifiableMap(new EnumMap<>(phases));
     }
@@ -33,20 +32,20 @@ record MicroBatchLine(int samples, int sizes, Map<Phase, Line> phases) {
     /**
      * One phase.
      *
-     * @param level what the allocator held with {@link MicroBatchLine#samples()}
+     * @param samples the largest size that was measured, 1 or more
+     * @param level what the allocator held with that
      * @param perSample what one sample more adds
      */
-    record Line(MemoryBytes level, MemoryBytes perSample) {
-        /** So much more, or {@code Long.MAX_VALUE} where that is no number of bytes. */
-        MemoryBytes beyond(long moreSamples) {
+    record Line(int samples, MemoryBytes level, MemoryBytes perSample) {
+        /** What {@code size} samples add to the level, at most {@code Long.MAX_VALUE}; nothing for fewer. */
+        private MemoryBytes beyond(int size) {
+            long more = Math.max(0, (long) size - samples);
             long most = perSample.isZero() ? Long.MAX_VALUE : Long.MAX_VALUE / perSample.value();
-            return moreSamples > most
-                    ? MemoryBytes.of(Long.MAX_VALUE)
-                    : MemoryBytes.of(perSample.value() * moreSamples);
+            return MemoryBytes.of(more > most ? Long.MAX_VALUE : perSample.value() * more);
         }
 
         /** The most samples that stay within {@code room}, below 1 where not even one does. */
-        private long largest(int samples, MemoryBytes room) {
+        private long largestWithin(MemoryBytes room) {
             if (perSample.isZero()) {
                 return level.isMoreThan(room) ? 0 : Integer.MAX_VALUE;
             }
@@ -58,25 +57,21 @@ record MicroBatchLine(int samples, int sizes, Map<Phase, Line> phases) {
     /** @return empty when no size was measured */
     static Optional<MicroBatchLine> of(PlannedNeeds planned, MicroBatches measured) {
         List<MicroBatchPeaks> sizes = measured.sizes().stream()
-                .filter(size ->
-                        size.phases().stream().anyMatch(peak -> peak.held().isPresent()))
+                .filter(size -> size.phases().stream().anyMatch(peak -> peak.held().isPresent()))
                 .toList();
-        if (sizes.isEmpty()) {
-            return Optional.empty();
-        }
-        MicroBatchPeaks largest = sizes.get(sizes.size() - 1);
         Map<Phase, Line> lines = new EnumMap<>(Phase.class);
-        for (PhasePeak peak : largest.phases()) {
-            peak.held()
-                    .ifPresent(level -> lines.put(
-                            peak.phase(),
-                            new Line(
-                                    level,
-                                    slope(peak, largest.samples(), sizes)
-                                            .orElseGet(() ->
-                                                    proportional(planned, peak.phase(), level, largest.samples())))));
+        for (MicroBatchPeaks size : sizes) {
+            for (PhasePeak peak : size.phases()) {
+                peak.held()
+                        .map(level -> new Line(
+                                size.samples(),
+                                level,
+                                slope(peak, size.samples(), sizes)
+                                        .orElseGet(() -> proportional(planned, peak.phase(), level, size.samples()))))
+                        .ifPresent(line -> lines.put(peak.phase(), line));
+            }
         }
-        return Optional.of(new MicroBatchLine(largest.samples(), sizes.size(), lines));
+        return lines.isEmpty() ? Optional.empty() : Optional.of(new MicroBatchLine(sizes.size(), lines));
     }
 
     /** By the smallest size of which the same is known; empty when there is none. */
@@ -117,13 +112,13 @@ record MicroBatchLine(int samples, int sizes, Map<Phase, Line> phases) {
         return MemoryBytes.of(amount.value() % samples == 0 ? whole : whole + 1);
     }
 
-    /** What {@code size} samples add to the peak of a phase with {@link #samples()}; nothing for fewer. */
+    /** What {@code size} samples add to the peak of a phase with the largest size measured; nothing for fewer. */
     MemoryBytes beyond(Phase phase, int size) {
         Line line = phases.get(phase);
-        return line == null || size <= samples ? MemoryBytes.ZERO : line.beyond((long) size - samples);
+        return line == null ? MemoryBytes.ZERO : line.beyond(size);
     }
 
-    /** The phase that holds most with {@link #samples()}. */
+    /** Of the phase that holds most. */
     Line highest() {
         return phases.values().stream()
                 .reduce((one, other) -> other.level().isMoreThan(one.level()) ? other : one)
@@ -133,7 +128,7 @@ record MicroBatchLine(int samples, int sizes, Map<Phase, Line> phases) {
     /** The most samples with which every phase stays within what the allocator may take; empty when none does. */
     OptionalInt largestWithin(MemoryBytes room) {
         long most = phases.values().stream()
-                .mapToLong(line -> line.largest(samples, room))
+                .mapToLong(line -> line.largestWithin(room))
                 .min()
                 .orElse(0);
         return most < 1 ? OptionalInt.empty() : OptionalInt.of((int) most);

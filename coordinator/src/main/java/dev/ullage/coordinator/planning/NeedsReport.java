@@ -48,7 +48,7 @@ final class NeedsReport {
 
     private static MicroBatchNeed microBatch(MicroBatchLine line, CorrectedNeeds needs, Optional<MemoryBytes> limit) {
         return new MicroBatchNeed(
-                line.samples(),
+                line.highest().samples(),
                 line.sizes(),
                 needs.whole(line.highest().level()),
                 line.highest().perSample(),

@@ -51,9 +51,8 @@ class MicroBatchLineTest {
                 backward(4, 150, Optional.of(MemoryBytes.of(100 + 4 * 10))),
                 backward(8, 190, Optional.of(MemoryBytes.of(100 + 8 * 10))));
 
-        assertThat(line.samples()).isEqualTo(8);
         assertThat(line.sizes()).isEqualTo(2);
-        assertThat(backward(line)).isEqualTo(new Line(MemoryBytes.of(190), MemoryBytes.of(10)));
+        assertThat(backward(line)).isEqualTo(new Line(8, MemoryBytes.of(190), MemoryBytes.of(10)));
         assertThat(line.beyond(Phase.BACKWARD, 11)).isEqualTo(MemoryBytes.of(30));
         assertThat(line.beyond(Phase.BACKWARD, 7)).isEqualTo(MemoryBytes.ZERO);
         assertThat(line.beyond(Phase.FORWARD, 11)).isEqualTo(MemoryBytes.ZERO);
@@ -69,14 +68,14 @@ class MicroBatchLineTest {
         long reserved = gib(14 + 8).value();
 
         assertThat(backward(line(backward(2, reserved, Optional.empty()), backward(4, reserved, Optional.empty()))))
-                .isEqualTo(new Line(gib(22), gib(2)));
-        assertThat(backward(line(backward(4, reserved, Optional.empty())))).isEqualTo(new Line(gib(22), gib(2)));
+                .isEqualTo(new Line(4, gib(22), gib(2)));
+        assertThat(backward(line(backward(4, reserved, Optional.empty())))).isEqualTo(new Line(4, gib(22), gib(2)));
     }
 
     @Test
     void aRiseOfWhatIsReservedCountsWhereNothingElseIsKnown() {
         assertThat(backward(line(backward(2, 120, Optional.empty()), backward(4, 141, Optional.empty()))))
-                .isEqualTo(new Line(MemoryBytes.of(141), MemoryBytes.of(11)));
+                .isEqualTo(new Line(4, MemoryBytes.of(141), MemoryBytes.of(11)));
     }
 
     @Test
@@ -85,8 +84,20 @@ class MicroBatchLineTest {
                 .orElseThrow();
 
         // Forward: 4 GiB beside the state, 1 for a sample. Backward: 8 and 2. Optimizer: nothing beside it.
-        assertThat(line.highest()).isEqualTo(new Line(gib(22), gib(2)));
+        assertThat(line.highest()).isEqualTo(new Line(4, gib(22), gib(2)));
         assertThat(line.largestWithin(gib(28))).hasValue(7);
+    }
+
+    // A size that ran out of memory in its backward pass was measured in its forward pass alone.
+    @Test
+    void eachPhaseGoesByTheLargestSizeOfWhichItIsKnown() {
+        MicroBatchPeaks forward = new MicroBatchPeaks(
+                8, List.of(new PhasePeak(Phase.FORWARD, Optional.of(MemoryBytes.of(70)), Optional.empty())));
+        MicroBatchLine line = line(backward(4, gib(22).value(), Optional.empty()), forward);
+
+        assertThat(backward(line)).isEqualTo(new Line(4, gib(22), gib(2)));
+        assertThat(line.phases().get(Phase.FORWARD))
+                .isEqualTo(new Line(8, MemoryBytes.of(70), MemoryBytes.ZERO));
     }
 
     @Test
