@@ -40,7 +40,8 @@ def planned(environ: Mapping[str, str], rank: int, world_size: Optional[int]) ->
 
 def _is_need_of_a_stage(stage: Any) -> bool:
     return (isinstance(stage, dict) and isinstance(stage.get("phases"), dict)
-            and all(_is_need(stage["phases"].get(phase)) for phase in _PHASES) and _is_need(stage.get("optimizerState")))
+            and all(_is_need(stage["phases"].get(phase)) for phase in _PHASES)
+            and _is_need(stage.get("optimizerState")))
 
 
 def _is_need(need: Any) -> bool:

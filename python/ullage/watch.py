@@ -163,8 +163,8 @@ class Watch:
     def _micro_batches(self) -> Dict[str, Any]:
         if self._micro_batch is None:
             return {}
-        return {"microBatch": self._micro_batch,
-                "microBatches": [{"samples": size, "phases": _lines(self._sizes[size])} for size in sorted(self._sizes)]}
+        sizes = [{"samples": size, "phases": _lines(self._sizes[size])} for size in sorted(self._sizes)]
+        return {"microBatch": self._micro_batch, "microBatches": sizes}
 
     def _snapshot(self, applier: Any, step: int, reading: Reading) -> None:
         layout = getattr(applier, "layout", None)

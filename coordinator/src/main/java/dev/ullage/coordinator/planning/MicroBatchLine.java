@@ -57,7 +57,8 @@ record MicroBatchLine(int sizes, Map<Phase, Line> phases) {
     /** @return empty when no size was measured */
     static Optional<MicroBatchLine> of(PlannedNeeds planned, MicroBatches measured) {
         List<MicroBatchPeaks> sizes = measured.sizes().stream()
-                .filter(size -> size.phases().stream().anyMatch(peak -> peak.held().isPresent()))
+                .filter(size ->
+                        size.phases().stream().anyMatch(peak -> peak.held().isPresent()))
                 .toList();
         Map<Phase, Line> lines = new EnumMap<>(Phase.class);
         for (MicroBatchPeaks size : sizes) {
@@ -76,17 +77,12 @@ record MicroBatchLine(int sizes, Map<Phase, Line> phases) {
 
     /** By the smallest size of which the same is known; empty when there is none. */
     private static Optional<MemoryBytes> slope(PhasePeak large, int samples, List<MicroBatchPeaks> sizes) {
-        for (MicroBatchPeaks size : sizes) {
-            for (PhasePeak small : size.phases()) {
-                if (size.samples() < samples && small.phase() == large.phase()) {
-                    Optional<MemoryBytes> known = slope(small, large, samples - size.samples());
-                    if (known.isPresent()) {
-                        return known;
-                    }
-                }
-            }
-        }
-        return Optional.empty();
+        return sizes.stream()
+                .filter(size -> size.samples() < samples)
+                .flatMap(size -> size.phases().stream()
+                        .filter(small -> small.phase() == large.phase())
+                        .flatMap(small -> slope(small, large, samples - size.samples()).stream()))
+                .findFirst();
     }
 
     /** What is reserved does not fall with the size, so only a rise of it says something. */

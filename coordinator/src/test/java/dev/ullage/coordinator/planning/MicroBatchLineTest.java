@@ -96,8 +96,7 @@ class MicroBatchLineTest {
         MicroBatchLine line = line(backward(4, gib(22).value(), Optional.empty()), forward);
 
         assertThat(backward(line)).isEqualTo(new Line(4, gib(22), gib(2)));
-        assertThat(line.phases().get(Phase.FORWARD))
-                .isEqualTo(new Line(8, MemoryBytes.of(70), MemoryBytes.ZERO));
+        assertThat(line.phases().get(Phase.FORWARD)).isEqualTo(new Line(8, MemoryBytes.of(70), MemoryBytes.ZERO));
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 
 /** From a setup to bytes per stage, with an interval. */
@@ -55,6 +56,20 @@ public final class Estimator {
         return new Range(bytes(lower), bytes(upper));
     }
 
+    /**
+     * Of what later iterations hold on top of the first: not below what makes the upper end of the first backward pass
+     * that of every later iteration, for a range of a sum is not the sum of ranges.
+     */
+    private static Range laterState(List<Terms> all, Map<PhasePoint, Range> ranges) {
+        Range state = range(all, other -> Map.of(Part.OPTIMIZER, other.get(Part.OPTIMIZER)));
+        MemoryBytes steady = upper(ranges, PhasePoint.STEADY);
+        return new Range(state.lower(), state.upper().max(steady.minusOrZero(upper(ranges, PhasePoint.BACKWARD))));
+    }
+
+    private static MemoryBytes upper(Map<PhasePoint, Range> ranges, PhasePoint point) {
+        return Objects.requireNonNull(ranges.get(point)).upper();
+    }
+
     /** The fullest moment of any iteration. */
     private static Range peakRange(List<Terms> all) {
         double lower = Double.MAX_VALUE;
@@ -97,7 +112,7 @@ public final class Estimator {
                 peak.lower(),
                 peak.upper(),
                 Collections.unmodifiableMap(ranges),
-                range(all, other -> Map.of(Part.OPTIMIZER, other.get(Part.OPTIMIZER))),
+                laterState(all, ranges),
                 bytes(host),
                 List.copyOf(layout.layersOf(stage)));
     }
