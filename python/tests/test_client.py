@@ -28,7 +28,7 @@ class Registration(WithWorker):
             "type": "hello", "version": 1, "job": "job", "rank": 3, "worldSize": 8, "localRank": 3,
             "localWorldSize": None, "pid": os.getpid(), "launcher": "torchrun", "restart": 0, "visibleDevices": None,
             "deviceOrder": None, "containerDevices": None, **pid_meaning(),
-            "device": "GPU-5a", "framework": "torch 2.10.0", "policy": None, "canEnforce": [],
+            "device": "GPU-5a", "framework": "torch 2.10.0", "policy": None, "planned": None, "canEnforce": [],
             "inForce": None, "heldBytes": None,
             "turnBytes": None, "turnAsk": 0,
         }, hello)

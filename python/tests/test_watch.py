@@ -3,6 +3,7 @@
 import unittest
 
 from ullage.allocator import LimitedAllocator
+from ullage.errors import MemoryLimitError
 from ullage.phases import PHASES
 from ullage.watch import Layout, Reading, TorchReader, Watch, layout_of
 
@@ -72,6 +73,49 @@ class Watched(unittest.TestCase):
 
         self.assertEqual([(1, 1), (9, 8)], [(line["step"], line["steps"]) for line in self.sent])
         self.assertEqual(900, self.sent[1]["phases"]["FORWARD"]["peakAllocatedBytes"])
+
+    def sizes(self, line):
+        return {size["samples"]: size["phases"]["FORWARD"]["peakAllocatedBytes"] for size in line["microBatches"]}
+
+    def said(self, size, number):
+        """The training says the size between two steps."""
+        self.watch.micro_batch(self.allocator, "IDLE", size)
+        self.clock.now += 2
+        self.step(number, forward=100 * size)
+        return self.sent[-1]
+
+    def test_peaks_are_told_apart_by_the_size_of_the_micro_batch_from_the_second_step_on(self):
+        self.step(1, forward=100)
+        self.assertNotIn("microBatch", self.sent[0])
+        self.assertEqual({4: 400}, self.sizes(self.said(4, 2)))
+        self.assertEqual({4: 400, 8: 800}, self.sizes(self.said(8, 3)))
+        self.assertEqual({4: 400, 8: 800}, self.sizes(self.said(4, 4)))
+        self.assertEqual(4, self.sent[-1]["microBatch"])
+
+    def test_the_first_step_counts_for_no_size(self):
+        line = self.said(4, 1)
+        self.assertEqual((4, []), (line["microBatch"], line["microBatches"]))
+
+    def test_what_the_limit_cut_short_counts_for_no_size(self):
+        self.said(4, 1)
+        self.said(4, 2)
+        self.watch.micro_batch(self.allocator, "IDLE", 8)
+        self.watch.leaving(self.allocator, "IDLE", 2)
+        self.allocator.apply(500, "FORWARD")
+        with self.assertRaises(MemoryLimitError):
+            self.allocator.reserve(800)
+        self.watch.leaving(self.allocator, "FORWARD", 2)
+        self.assertEqual({4: 400}, {size: peaks["FORWARD"][1] for size, peaks in self.watch._sizes.items()
+                                    if "FORWARD" in peaks})
+
+    def test_a_size_that_is_none_is_refused_and_their_number_is_bounded(self):
+        with self.assertRaises(ValueError):
+            self.watch.micro_batch(self.allocator, "IDLE", 0)
+        self.step(1)
+        for number in range(2, 30):
+            self.said(number, number)
+        self.assertEqual(8, len(self.sizes(self.sent[-1])))
+        self.assertEqual((2, 29), (min(self.sizes(self.sent[-1])), max(self.sizes(self.sent[-1]))))
 
     def test_what_the_allocator_does_not_know_is_null(self):
         self.step(1)

@@ -17,6 +17,7 @@ from ullage.errors import UllageError
 from ullage.launch import LaunchInfo
 from ullage.mailbox import Mailbox
 from ullage.phases import IDLE, SPELLINGS, phase_name
+from ullage.progress import Progress
 from ullage.scope import PhaseScope
 from ullage.session import Session
 from ullage.state import InForce, LimitState, Receipt
@@ -30,7 +31,7 @@ QUIET_SECONDS = 2.0
 _SETTLE_ATTEMPTS = 4
 
 
-class Rank:
+class Rank(Progress):
     """One process registered with its worker; made by ``ullage.connect``.
 
     Every method may be called from any thread and none raises because the worker is slow, gone or never there: the
@@ -128,10 +129,6 @@ class Rank:
             self.watch.step_done(self._applier, self._state.phase, self._step)
         self._poll_usage(time.monotonic())
         return self._step
-
-    def epoch(self, number: int) -> None:
-        """Says in which epoch the training is, from 0 on; without it nobody knows. Raises ValueError below 0."""
-        self.watch.epoch(number)
 
     def safe_point(self) -> Optional[int]:
         """Applies what waits to be applied, as a phase change does, and returns the limit in force."""

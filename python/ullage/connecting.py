@@ -12,6 +12,7 @@ from typing import Dict, List, Mapping, Optional, Tuple
 from ullage.applier import Applier
 from ullage.client import LOG, Rank
 from ullage.errors import LaunchError
+from ullage.estimate import planned
 from ullage.launch import discover, listed_device
 from ullage.state import InForce
 
@@ -82,6 +83,7 @@ def connect(socket: Optional[str] = None, *, applier: Optional[Applier] = None, 
             "deviceOrder": env.get("CUDA_DEVICE_ORDER"), "containerDevices": env.get("NVIDIA_VISIBLE_DEVICES"),
             "device": device or env.get("ULLAGE_DEVICE") or listed_device(env, info.local_rank),
             "framework": framework, "policy": env.get("ULLAGE_POLICY") or None,
+            "planned": planned(env, info.rank, info.world_size),
         }
         in_force = passed_in_force(env) if known is None else known.in_force
         rank = Rank(info, lambda: _existing(paths), hello, applier, in_force)

@@ -164,6 +164,7 @@ class Steps:
         count = rows(batch)
         total: Optional[torch.Tensor] = None
         for size, part in cut(batch, self._part(count)):
+            self._rank.micro_batch(size)
             with self._alone():
                 weighted = loss_of(part) * (size / count)
                 weighted.backward()

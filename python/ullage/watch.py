@@ -20,6 +20,8 @@ from ullage.wire import optional_integer
 
 LOG = logging.getLogger("ullage")
 SUMMARY_SECONDS = 1.0
+#: Of so many sizes of a micro-batch peaks are kept; the protocol takes no more.
+MAX_SIZES = 8
 
 
 class Reading(NamedTuple):
@@ -66,6 +68,10 @@ class Watch:
         self._release_wanted = False
         self._snapshot_steps: Optional[int] = None
         self._batch: Optional[Mapping[str, Any]] = None
+        self._micro_batch: Optional[int] = None
+        self._sizes: Dict[int, Dict[str, List[Optional[int]]]] = {}
+        self._ooms: Optional[int] = None
+        self._is_later = False
 
     def welcomed(self, welcome: Mapping[str, Any]) -> None:
         """The worker says how often it wants a snapshot: every so many steps, 0 for never.
@@ -88,6 +94,21 @@ class Watch:
             self._peaks = {}
             self._sent_step = step
 
+    def micro_batch(self, applier: Any, phase: str, samples: int) -> None:
+        """From here on micro-batches have ``samples``. Raises ValueError below 1.
+
+        Peaks are kept by size from the second step on: the first one is without the optimizer's state. Those of a
+        time in which the allocator turned a request away are not: they are the limit's and not the size's.
+        """
+        if samples < 1:
+            raise ValueError(f"a micro-batch has 1 sample or more: {samples}")
+        if samples == self._micro_batch:
+            return
+        reading = self._read(applier)
+        if reading is not None:
+            self._count(phase, reading)
+        self._micro_batch = samples
+
     def want_release(self) -> None:
         """The worker asks for the cache; it is given back at the next phase change."""
         self._release_wanted = True
@@ -106,6 +127,7 @@ class Watch:
         reading = self._read(applier)
         if reading is not None:
             self._count(phase, reading)
+            self._is_later = True
             if self._snapshot_steps and step % self._snapshot_steps == 0:
                 self._snapshot(applier, step, reading)
         now = self._clock()
@@ -129,23 +151,30 @@ class Watch:
             return None
 
     def _count(self, phase: str, reading: Reading) -> None:
-        peaks = self._peaks.get(phase)
-        if peaks is None:
-            self._peaks[phase] = [reading.peak_reserved_bytes, reading.peak_allocated_bytes]
-        else:
-            peaks[0] = _most(peaks[0], reading.peak_reserved_bytes)
-            peaks[1] = _most(peaks[1], reading.peak_allocated_bytes)
+        _raise(self._peaks, phase, reading)
+        was_refused = self._ooms is not None and reading.ooms is not None and reading.ooms > self._ooms
+        self._ooms = reading.ooms
+        if self._micro_batch is not None and self._is_later and not was_refused:
+            if self._micro_batch not in self._sizes and len(self._sizes) >= MAX_SIZES:
+                del self._sizes[sorted(self._sizes)[MAX_SIZES // 2]]  # the ends say most
+            _raise(self._sizes.setdefault(self._micro_batch, {}), phase, reading)
 
     def _summarize(self, step: int, reading: Reading) -> None:
         self._send({
             "type": "phase-summary", "step": step, "steps": max(0, step - self._sent_step), "epoch": self._epoch,
-            "phases": {phase: {"peakReservedBytes": reserved, "peakAllocatedBytes": allocated}
-                       for phase, (reserved, allocated) in self._peaks.items()},
+            "phases": _lines(self._peaks),
             "allocatedBytes": reading.allocated_bytes, "reservedBytes": reading.reserved_bytes,
             "requestedBytes": reading.requested_bytes, "inactiveSplitBytes": reading.inactive_split_bytes,
             "allocations": reading.allocations, "retries": reading.retries, "ooms": reading.ooms,
             **({} if self._batch is None else {"batch": self._batch}),
+            **self._micro_batches(),
         })
+
+    def _micro_batches(self) -> Dict[str, Any]:
+        if self._micro_batch is None:
+            return {}
+        sizes = [{"samples": size, "phases": _lines(self._sizes[size])} for size in sorted(self._sizes)]
+        return {"microBatch": self._micro_batch, "microBatches": sizes}
 
     def _snapshot(self, applier: Any, step: int, reading: Reading) -> None:
         layout = getattr(applier, "layout", None)
@@ -238,6 +267,17 @@ def layout_of(segments: List[Mapping[str, Any]], device: int) -> Layout:
                 largest = max(largest, size)
                 split += size if size < segment.get("total_size", 0) else 0
     return Layout(count, largest, split)
+
+
+def _raise(peaks: Dict[str, List[Optional[int]]], phase: str, reading: Reading) -> None:
+    known = peaks.setdefault(phase, [None, None])
+    known[0] = _most(known[0], reading.peak_reserved_bytes)
+    known[1] = _most(known[1], reading.peak_allocated_bytes)
+
+
+def _lines(peaks: Mapping[str, List[Optional[int]]]) -> Dict[str, Dict[str, Optional[int]]]:
+    return {phase: {"peakReservedBytes": reserved, "peakAllocatedBytes": allocated}
+            for phase, (reserved, allocated) in peaks.items()}
 
 
 def _stat(stats: Mapping[str, Any], name: str, kind: str) -> Optional[int]:

@@ -1,7 +1,9 @@
 package dev.ullage.cli;
 
+import dev.ullage.cli.estimate.JobEstimate;
 import dev.ullage.cli.show.PlanReport;
 import dev.ullage.config.PlanSettings;
+import dev.ullage.config.PolicyName;
 import dev.ullage.config.SettingsException;
 import dev.ullage.config.SettingsFlag;
 import dev.ullage.config.SettingsLoader;
@@ -23,7 +25,8 @@ import picocli.CommandLine.Option;
             "A file (--file) may hold all of this and any other setting; flags go before it:",
             "  plan { devices = [80GiB, 40GiB], size = 3, priorities = [high, medium, low] }",
             "  ullage.limits { policy = priority-pool, policies.priority-pool.model-size = 4096MiB }",
-            "Exit code 1: some limit is below the minimum, so that no cluster would carry the plan out."
+            "Exit code 1: some limit is below the minimum, so that no cluster would carry the plan out, or"
+                    + " less than an estimate's upper end, so that no such job would be started."
         })
 final class PlanCommand implements Callable<Integer> {
     private final CliEnvironment environment;
@@ -43,7 +46,7 @@ final class PlanCommand implements Callable<Integer> {
     @Option(
             names = "--policy",
             paramLabel = "NAME",
-            description = "rank-share, world-share, fixed, growth, priority-pool, hybrid or observed.")
+            description = "rank-share, world-share, fixed, growth, priority-pool, hybrid, observed or planned.")
     private @Nullable String policy;
 
     @Option(names = "--reserve", paramLabel = "SHARE", description = "What no rank is promised: 20%%, 0.2 or 2000bp.")
@@ -68,6 +71,14 @@ final class PlanCommand implements Callable<Integer> {
     private @Nullable String step;
 
     @Option(
+            names = "--estimate",
+            paramLabel = "FILE",
+            description =
+                    "What the ranks are estimated to need, as for \"ullage run\"; says how many there are, and the"
+                            + " policy is planned unless another is named.")
+    private @Nullable Path estimate;
+
+    @Option(
             names = "--file",
             paramLabel = "FILE",
             description = "Settings file (HOCON), which may have a section plan.")
@@ -81,12 +92,31 @@ final class PlanCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws SettingsException {
-        PlanSettings plan = SettingsLoader.loadPlan(Optional.ofNullable(file), flags(), environment.variables());
-        PlanReport report = PlanReport.of(plan);
+    public Integer call() throws SettingsException, CommandFailure {
+        PlanReport report = estimate == null ? PlanReport.of(plan(flags())) : byEstimate(JobEstimate.read(estimate));
         environment.out().print(json ? report.json() + "\n" : report.table(environment.terminal()));
         environment.out().flush();
         return (report.isUsable() ? ExitCode.OK : ExitCode.FAILED).code();
+    }
+
+    private PlanSettings plan(List<SettingsFlag> flags) throws SettingsException {
+        return SettingsLoader.loadPlan(Optional.ofNullable(file), flags, environment.variables());
+    }
+
+    private PlanReport byEstimate(JobEstimate job) throws SettingsException, CommandFailure {
+        List<SettingsFlag> flags = flags();
+        add(flags, "--estimate", "ullage.limits.policy", policy == null ? PolicyName.PLANNED.label() : null);
+        add(flags, "--estimate", "plan.size", size == null ? String.valueOf(job.ranks()) : null);
+        PlanSettings plan = plan(flags);
+        if (plan.size() != job.ranks()) {
+            throw new CommandFailure(
+                    ExitCode.BAD_SETTINGS,
+                    "--size %d, but the estimate is of %d ranks (tp x pp x cp x dp)"
+                            .formatted(plan.size(), job.ranks()));
+        }
+        job.assumptions().forEach(line -> environment.err().println("ullage: estimate: " + line));
+        environment.err().flush();
+        return PlanReport.of(plan, job::of);
     }
 
     private List<SettingsFlag> flags() {

@@ -104,7 +104,9 @@ class PlanCommandTest {
         String expected =
                 "{'schema':1,'policy':'rank-share','reserveBasisPoints':2000,'size':1,'usable':true,'devices':["
                         + "{'index':0,'allocatable':10737418240,'budget':8589934592,'ranks':["
-                        + "{'rank':0,'priority':'medium','limit':8589934592,"
+                        + "{'rank':0,'priority':'medium','limit':8589934592,'limits':{'INIT':8589934592,"
+                        + "'FORWARD':8589934592,'BACKWARD':8589934592,'OPTIMIZER':8589934592,"
+                        + "'EVALUATION':8589934592,'CHECKPOINT':8589934592,'IDLE':8589934592},"
                         + "'explanation':'10.0 GiB less reserve 20% over 1 rank is 8.0 GiB'}]}]}\n";
 
         assertThat(run("--device", "10GiB", "--json").out()).isEqualTo(expected.replace('\'', '"'));
@@ -154,7 +156,7 @@ class PlanCommandTest {
                         "plan.devices = 12QiB",
                         "(command line --device)",
                         "plan.size = x must be a whole number",
-                        "must be one of: rank-share, world-share, fixed, growth, priority-pool, hybrid, observed"
+                        "must be one of: rank-share, world-share, fixed, growth, priority-pool, hybrid, observed, planned"
                                 + " (command line --policy)",
                         "must be one of: high, medium, low (command line --priority)",
                         "(command line --reserve)");
@@ -175,5 +177,60 @@ class PlanCommandTest {
 
         assertThat(outcome.code()).isEqualTo(1);
         assertThat(outcome.out()).contains("; 8.2 MiB in INIT is less than the minimum of 64.0 MiB: no such plan");
+    }
+
+    private String estimate(String more) throws IOException {
+        return Files.writeString(
+                        folder.resolve("estimate.json"),
+                        "{\"model\": \"llama3.1-8b\", \"tp\": 2, \"pp\": 2, \"sequence\": 4096, \"micro-batch\": 1,"
+                                + " \"global-batch\": 8, \"attention\": \"flash\", \"framework\": \"megatron\"" + more
+                                + "}")
+                .toString();
+    }
+
+    // No cluster runs: the job's estimate and the devices are enough.
+    @Test
+    void ranksOfAnEstimateHaveLimitsByStageAndPhase() throws IOException {
+        Outcome outcome = run(
+                "--estimate",
+                estimate(", \"recompute\": \"none\""),
+                "--device=80GiB",
+                "--device=80GiB",
+                "--device=80GiB",
+                "--device=80GiB",
+                "--json");
+
+        assertThat(outcome.err()).isEmpty();
+        assertThat(outcome.code()).isZero();
+        JsonNode plan = MAPPER.readTree(outcome.out());
+        assertThat(plan.path("policy").asText()).isEqualTo("planned");
+        assertThat(plan.path("size").asInt()).isEqualTo(4);
+        List<JsonNode> ranks = new ArrayList<>();
+        plan.path("devices").forEach(device -> device.path("ranks").forEach(ranks::add));
+        assertThat(ranks).hasSize(4);
+        assertThat(ranks.get(0).path("limit")).isEqualTo(ranks.get(1).path("limit"));
+        assertThat(ranks.get(0).path("limit")).isNotEqualTo(ranks.get(2).path("limit"));
+        for (JsonNode rank : ranks) {
+            assertThat(rank.path("limits").path("INIT").asLong())
+                    .isLessThan(rank.path("limits").path("FORWARD").asLong());
+            assertThat(rank.path("limits").path("BACKWARD").asLong())
+                    .isEqualTo(rank.path("limit").asLong());
+        }
+        assertThat(run("--estimate", estimate(""), "--device=80GiB,80GiB,80GiB,80GiB")
+                        .out())
+                .contains("IN INIT", "IN BACKWARD", "stage 1 of 2, estimated at");
+    }
+
+    @Test
+    void anEstimateThatDoesNotFitOrIsOfAnotherSizeIsNoSuccess() throws IOException {
+        Outcome small = run("--estimate", estimate(", \"recompute\": \"none\""), "--device=24GiB,24GiB,24GiB,24GiB");
+        assertThat(small.code()).isEqualTo(1);
+        assertThat(small.out()).contains("19.2 GiB is less than the", "it may need: no such job is started");
+
+        Outcome other = run("--estimate", estimate(""), "--device=80GiB", "--size=8");
+        assertThat(other.code()).isEqualTo(4);
+        assertThat(other.err()).contains("--size 8, but the estimate is of 4 ranks");
+        assertThat(run("--estimate", estimate(""), "--device=80GiB").err())
+                .contains("estimate: recompute is not given: none is taken");
     }
 }

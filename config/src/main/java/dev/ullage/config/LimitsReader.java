@@ -9,6 +9,7 @@ import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.Share;
 import dev.ullage.config.PolicySettings.Hybrid;
 import dev.ullage.config.PolicySettings.Observed;
+import dev.ullage.config.PolicySettings.Planned;
 import dev.ullage.config.PolicySettings.PriorityPool;
 import java.util.List;
 import java.util.NavigableMap;
@@ -66,7 +67,10 @@ final class LimitsReader {
                 new Observed(
                         reader.value(POLICIES + "observed.slack", ValueParsers::share),
                         reader.value(POLICIES + "observed.after-step", wholeNumber(1, MAX_STEPS)),
-                        reader.value(POLICIES + "observed.predictor", ValueParsers::observedPredictor)));
+                        reader.value(POLICIES + "observed.predictor", ValueParsers::observedPredictor)),
+                new Planned(
+                        reader.value(POLICIES + "planned.slack", ValueParsers::share),
+                        reader.value(POLICIES + "planned.after-step", wholeNumber(1, MAX_STEPS))));
     }
 
     private JobTerms anyJob() {

@@ -11,7 +11,8 @@ public enum PolicyName {
     GROWTH("growth", false),
     PRIORITY_POOL("priority-pool", false),
     HYBRID("hybrid", true),
-    OBSERVED("observed", true);
+    OBSERVED("observed", true),
+    PLANNED("planned", true);
 
     private final String label;
     private final boolean looksAtRanks;

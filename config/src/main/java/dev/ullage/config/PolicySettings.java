@@ -22,10 +22,21 @@ public record PolicySettings(
         NavigableMap<JobId, JobTerms> jobs,
         PriorityPool priorityPool,
         Hybrid hybrid,
-        Observed observed) {
+        Observed observed,
+        Planned planned) {
 
     public PolicySettings {
         jobs = Collections.unmodifiableNavigableMap(new TreeMap<>(jobs));
+    }
+
+    /** With what {@code planned} does unless told otherwise. */
+    public PolicySettings(
+            JobTerms anyJob,
+            NavigableMap<JobId, JobTerms> jobs,
+            PriorityPool priorityPool,
+            Hybrid hybrid,
+            Observed observed) {
+        this(anyJob, jobs, priorityPool, hybrid, observed, Planned.DEFAULTS);
     }
 
     /**
@@ -68,6 +79,14 @@ public record PolicySettings(
         public Observed(Share slack, long afterStep) {
             this(slack, afterStep, ObservedPredictor.PHASE_MAX);
         }
+    }
+
+    /**
+     * @param slack on top of what was measured beside the planned state, as a share of it
+     * @param afterStep steps to wait for before what was measured may lower a limit
+     */
+    public record Planned(Share slack, long afterStep) {
+        public static final Planned DEFAULTS = new Planned(Share.ofPercent(10), 2);
     }
 
     public JobTerms of(JobId job) {

@@ -72,6 +72,7 @@ class SettingsLoaderTest {
                   priority-pool { model-size = 4GiB, base = 1GiB, priority = low, high = 2, medium = 1.25, low = 0.5 }
                   hybrid { until-step = 7, epochs = 3, steps-per-epoch = 100, ratio = 75% }
                   observed { slack = 5%, after-step = 20, predictor = priced }
+                  planned { slack = 7%, after-step = 3 }
                 }
                 jobs {
                   "night.run" { policy = priority-pool, priority = high }
@@ -237,7 +238,8 @@ class SettingsLoaderTest {
                         new PolicySettings.PriorityPool(
                                 MemoryBytes.ofGibibytes(1), new Weight(20_000), new Weight(12_500), new Weight(5_000)),
                         new PolicySettings.Hybrid(OptionalLong.of(300), OptionalLong.of(3), Share.ofPercent(75)),
-                        new PolicySettings.Observed(Share.ofPercent(5), 20, ObservedPredictor.PRICED)));
+                        new PolicySettings.Observed(Share.ofPercent(5), 20, ObservedPredictor.PRICED),
+                        new PolicySettings.Planned(Share.ofPercent(7), 3)));
     }
 
     @ParameterizedTest

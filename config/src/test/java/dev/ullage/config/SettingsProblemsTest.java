@@ -67,7 +67,7 @@ class SettingsProblemsTest {
             limits.phases.idle    | 101%        | must be a share from 0% to 100%: share '101%' is more than 100%
             limits.minimum        | 64QiB       | must be an amount of memory: size '64QiB' has the unknown unit
             limits.minimum        | -1          | must be an amount of memory: size '-1' is not a number
-            limits.policy         | fair        | must be one of: rank-share, world-share, fixed, growth, priority-pool, hybrid, observed
+            limits.policy         | fair        | must be one of: rank-share, world-share, fixed, growth, priority-pool, hybrid, observed, planned
             limits.policies.fixed.limit | 120%  | must be an amount of memory or a share of the device: share '120%' is more
             limits.policies.fixed.limit | lots  | must be an amount of memory or a share of the device: size 'lots' is not
             limits.policies.priority-pool.high | 0 | must be a weight from 0.0001 to 100: weight '0' is not 0.0001 to 100

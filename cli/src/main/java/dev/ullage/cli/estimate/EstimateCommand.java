@@ -1,8 +1,5 @@
 package dev.ullage.cli.estimate;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.ullage.cli.CliEnvironment;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
@@ -43,8 +40,6 @@ import picocli.CommandLine.Spec;
             "Exit code 1: some rank does not fit its device, or the model is of a class that is not known."
         })
 public final class EstimateCommand implements Callable<Integer> {
-    private static final JsonMapper MAPPER = new JsonMapper();
-
     private final CliEnvironment environment;
 
     @Option(names = "--model", paramLabel = "NAME", description = "A model known by name, as in llama3.1-8b.")
@@ -53,7 +48,10 @@ public final class EstimateCommand implements Callable<Integer> {
     @Option(names = "--config", paramLabel = "FILE", description = "A model's config.json from Hugging Face.")
     private @Nullable Path config;
 
-    @Option(names = "--file", paramLabel = "FILE", description = "JSON object with any of the fields below.")
+    @Option(
+            names = "--file",
+            paramLabel = "FILE",
+            description = "JSON object with any of the fields below, and model or config.")
     private @Nullable Path file;
 
     @Option(
@@ -219,13 +217,13 @@ public final class EstimateCommand implements Callable<Integer> {
     private Map<String, String> fields() throws CommandFailure {
         Map<String, String> fields = new TreeMap<>();
         if (model != null) {
-            fields.putAll(known(model));
+            fields.putAll(FieldsFile.known(model));
         }
         if (config != null) {
             fields.putAll(HuggingFaceConfig.read(config));
         }
         if (file != null) {
-            fields.putAll(ofFile(file));
+            fields.putAll(FieldsFile.read(file));
         }
         for (Field field : EstimateFields.all()) {
             option("--" + field.name()).ifPresent(value -> fields.put(field.name(), value));
@@ -246,39 +244,6 @@ public final class EstimateCommand implements Callable<Integer> {
 
     private Optional<String> option(String name) {
         return Optional.ofNullable(command().getParseResult().matchedOptionValue(name, (String) null));
-    }
-
-    private static Map<String, String> known(String name) throws CommandFailure {
-        try {
-            Map<String, Map<String, String>> models = Tables.knownModels();
-            Map<String, String> shape = models.get(name);
-            if (shape == null) {
-                throw new CommandFailure(
-                        ExitCode.BAD_SETTINGS,
-                        new Problem("model", name, "one of " + String.join(", ", models.keySet())).toString());
-            }
-            return shape;
-        } catch (IOException e) {
-            throw new CommandFailure(ExitCode.INTERNAL, "cannot read the known models: " + e, e);
-        }
-    }
-
-    private static Map<String, String> ofFile(Path file) throws CommandFailure {
-        try {
-            JsonNode root = MAPPER.readTree(Files.readString(file));
-            if (!root.isObject()) {
-                throw new CommandFailure(ExitCode.BAD_SETTINGS, file + ": a JSON object of fields");
-            }
-            Map<String, String> fields = new TreeMap<>();
-            root.properties()
-                    .forEach(
-                            entry -> fields.put(entry.getKey(), entry.getValue().asText()));
-            return fields;
-        } catch (JsonProcessingException e) {
-            throw new CommandFailure(ExitCode.BAD_SETTINGS, file + " is not JSON: " + e.getOriginalMessage(), e);
-        } catch (IOException e) {
-            throw new CommandFailure(ExitCode.BAD_SETTINGS, "cannot read " + file + ": " + e, e);
-        }
     }
 
     private static void write(Path target, String text) throws CommandFailure {

@@ -8,6 +8,7 @@ import dev.ullage.coordinator.planning.estimate.Advice.Change;
 import dev.ullage.coordinator.planning.estimate.Part;
 import dev.ullage.coordinator.planning.estimate.RankEstimate;
 import dev.ullage.coordinator.planning.estimate.RankEstimate.PhasePoint;
+import dev.ullage.coordinator.planning.estimate.RankEstimate.Range;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -15,7 +16,7 @@ import java.util.Map;
 /** An answer for scripts: JSON, or a line of comma-separated values for each rank. */
 final class EstimateData {
     /** Raised when a script that read the last one could not read this one. */
-    private static final int SCHEMA = 1;
+    static final int SCHEMA = 1;
 
     private EstimateData() {}
 
@@ -24,6 +25,8 @@ final class EstimateData {
         ObjectNode root = JsonNodeFactory.instance.objectNode();
         root.put("schema", SCHEMA);
         root.put("worldSize", answer.ranks().size());
+        root.put("measure", answer.reading().likely().measure().name().toLowerCase(Locale.ROOT));
+        root.put("microBatch", answer.reading().likely().microBatch());
         root.put("complete", answer.reading().isComplete());
         root.put("fits", answer.limits().isEmpty() ? null : answer.fits());
         root.put("hostBytesPerNode", answer.hostPerNode().value());
@@ -53,6 +56,20 @@ final class EstimateData {
             phase.put("total", stage.at(point).value());
             parts(stage.phases().getOrDefault(point, Map.of()), phase);
         }
+        ObjectNode ranges = node.putObject("ranges");
+        for (PhasePoint point : PhasePoint.values()) {
+            range(stage.rangeAt(point), stage.at(point), stage.stateAt(point), ranges.putObject(point.name()));
+        }
+        MemoryBytes state = stage.part(Part.OPTIMIZER);
+        range(stage.optimizerState(), state, state, node.putObject("optimizerState"));
+    }
+
+    /** @param state what of the total is known exactly */
+    private static void range(Range range, MemoryBytes total, MemoryBytes state, ObjectNode node) {
+        node.put("lower", range.lower().value())
+                .put("total", total.value())
+                .put("upper", range.upper().value())
+                .put("state", state.value());
     }
 
     private static void parts(Map<Part, MemoryBytes> parts, ObjectNode node) {

@@ -48,7 +48,7 @@ public final class ReplayCommand implements Callable<Integer> {
             converter = PolicyConverter.class,
             description =
                     "What another policy would have decided, for all ranks: rank-share, world-share, fixed, growth,"
-                            + " priority-pool, hybrid or observed.")
+                            + " priority-pool, hybrid, observed or planned.")
     private @Nullable PolicyName policy;
 
     @Option(names = "--json", description = "The result as JSON, amounts in bytes.")

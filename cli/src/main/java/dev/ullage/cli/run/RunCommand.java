@@ -6,6 +6,7 @@ import dev.ullage.cli.ExitCode;
 import dev.ullage.cli.ReadServerOption;
 import dev.ullage.cli.client.ApiClient;
 import dev.ullage.cli.client.ApiException;
+import dev.ullage.cli.estimate.JobEstimate;
 import dev.ullage.cli.run.ClusterDevices.Host;
 import dev.ullage.cli.run.RunPlan.Surroundings;
 import dev.ullage.cli.show.Terminal;
@@ -20,6 +21,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +50,7 @@ import picocli.CommandLine.TypeConversionException;
             "  ullage run --ranks-per-device 2 --memory 12GiB -- mpirun -np 4 python3 train.py",
             "",
             "Refused with code 6 before anything starts: more ranks than devices, a device list and a count that"
-                    + " disagree, memory that no device could ever give. Else the exit code is the job's: its own, or"
+                    + " disagree, memory that no device could ever give, an estimate of another number of ranks. Else the exit code is the job's: its own, or"
                     + " 128 + N when signal N ended it. SIGHUP, SIGINT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on."
         })
 public final class RunCommand implements Callable<Integer> {
@@ -91,8 +93,15 @@ public final class RunCommand implements Callable<Integer> {
             paramLabel = "NAME",
             converter = PolicyConverter.class,
             description = "How the limits of this job are worked out, instead of what the settings say: rank-share,"
-                    + " world-share, fixed, growth, priority-pool, hybrid or observed.")
+                    + " world-share, fixed, growth, priority-pool, hybrid, observed or planned.")
     private @Nullable PolicyName policy;
+
+    @Option(
+            names = "--estimate",
+            paramLabel = "FILE",
+            description = "What the ranks are estimated to need: the fields of \"ullage estimate --file\", or what its"
+                    + " --json printed. Checked against launcher and devices; the limits follow it (policy planned).")
+    private @Nullable Path estimate;
 
     @Option(names = "--require", description = "A rank that gets no limit does not start.")
     private boolean require;
@@ -128,18 +137,29 @@ public final class RunCommand implements Callable<Integer> {
         NodeSettings node = SettingsLoader.load(Optional.ofNullable(config), List.of(), variables)
                 .node();
         LaunchRequest request = LauncherArguments.read(command, variables);
+        Optional<JobEstimate> estimated = estimate == null ? Optional.empty() : Optional.of(JobEstimate.read(estimate));
         ApiClient client = server.client();
         ClusterDevices cluster = ClusterDevices.of(client.status());
         RunTerms terms = terms(variables);
         Optional<Host> here = cluster.here(node.nodeName());
         RunChecks.Verdict verdict = RunChecks.check(request, terms, cluster, here);
         verdict.warnings().forEach(this::warn);
-        if (!verdict.refusals().isEmpty()) {
-            throw new CommandFailure(ExitCode.REFUSED, "refused: " + String.join("; ", verdict.refusals()));
+        List<String> refusals = new ArrayList<>(verdict.refusals());
+        estimated
+                .map(job -> EstimateChecks.check(job, request, terms, verdict, cluster, here))
+                .ifPresent(findings -> {
+                    findings.warnings().forEach(this::warn);
+                    refusals.addAll(findings.refusals());
+                });
+        if (!refusals.isEmpty()) {
+            throw new CommandFailure(ExitCode.REFUSED, "refused: " + String.join("; ", refusals));
         }
         Optional<String> name = jobName(request, node, variables);
-        RunPlan plan = RunPlan.of(
+        RunPlan checked = RunPlan.of(
                 noWrap ? request.left("--no-wrap") : request, terms, verdict, surroundings(name, node), variables);
+        RunPlan plan = estimated
+                .map(job -> checked.with(JobEstimate.VARIABLE, job.variable()))
+                .orElse(checked);
         plan.notes().forEach(this::warn);
         if (dryRun) {
             environment.out().print(plan.text());
@@ -199,7 +219,9 @@ public final class RunCommand implements Callable<Integer> {
                 Optional.ofNullable(System.getProperty("ullage.home"))
                         .map(home -> Path.of(home, "python").toString()),
                 name,
-                Optional.ofNullable(policy).map(PolicyName::label),
+                Optional.ofNullable(policy)
+                        .or(() -> Optional.ofNullable(estimate).map(file -> PolicyName.PLANNED))
+                        .map(PolicyName::label),
                 variables.getOrDefault("ULLAGE_PYTHON", "python3"),
                 require);
     }

@@ -73,6 +73,13 @@ record RunPlan(List<String> command, NavigableMap<String, Optional<String>> vari
         return new RunPlan(List.copyOf(command), changed, List.copyOf(notes));
     }
 
+    /** The same, with one more variable for the ranks. */
+    RunPlan with(String name, String value) {
+        NavigableMap<String, Optional<String>> more = new TreeMap<>(variables);
+        more.put(name, Optional.of(value));
+        return new RunPlan(command, more, notes);
+    }
+
     private static String path(String folder, Map<String, String> variables) {
         String before = variables.getOrDefault("PYTHONPATH", "");
         return before.isEmpty() ? folder : folder + ":" + before;

@@ -104,6 +104,7 @@ public final class JobExplanation {
                 .append(": ")
                 .append(line(rank, "explanation"))
                 .append('\n');
+        text.append(NeedsTable.of(rank, terminal));
         JsonNode needs = rank.path("needsRestart");
         if (needs.isObject()) {
             text.append("  needs a restart for ")

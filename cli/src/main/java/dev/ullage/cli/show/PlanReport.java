@@ -5,16 +5,25 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.cli.show.TextTable.Cell;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.config.PlanSettings;
 import dev.ullage.coordinator.planning.DryRun;
 import dev.ullage.coordinator.planning.DryRun.DeviceShares;
 import dev.ullage.coordinator.planning.DryRun.RankLine;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.IntFunction;
 
 /** A plan for no cluster, for people and for scripts. */
 public final class PlanReport {
     /** Raised when a script that read the last one could not read this one. */
     private static final int SCHEMA = 1;
+
+    /** Those of a step. */
+    private static final List<Phase> PHASES = List.of(Phase.INIT, Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER);
 
     private final PlanSettings plan;
     private final List<DeviceShares> devices;
@@ -26,6 +35,11 @@ public final class PlanReport {
 
     public static PlanReport of(PlanSettings plan) {
         return new PlanReport(plan, DryRun.of(plan));
+    }
+
+    /** @param planned what each rank was estimated to need, by its number */
+    public static PlanReport of(PlanSettings plan, IntFunction<PlannedNeeds> planned) {
+        return new PlanReport(plan, DryRun.of(plan, rank -> Optional.of(planned.apply(rank))));
     }
 
     /** Whether a coordinator would carry the plan out. */
@@ -40,8 +54,11 @@ public final class PlanReport {
                 .number("RANK")
                 .text("PRIORITY", 1)
                 .number("LIMIT")
-                .number("BYTES", 2)
-                .text("WHY", 3);
+                .number("BYTES", 2);
+        if (differsByPhase()) {
+            PHASES.forEach(phase -> table.number("IN " + phase, 4));
+        }
+        table.text("WHY", 3);
         for (DeviceShares device : devices) {
             device.ranks().forEach(rank -> table.row(row(device, rank)));
         }
@@ -62,16 +79,26 @@ public final class PlanReport {
                         elsewhere);
     }
 
-    private static List<Cell> row(DeviceShares device, RankLine rank) {
+    private List<Cell> row(DeviceShares device, RankLine rank) {
         String why =
                 rank.problem().map(problem -> rank.reason() + "; " + problem).orElse(rank.reason());
-        return List.of(
+        List<Cell> cells = new ArrayList<>(List.of(
                 Cell.of("%d (%s)".formatted(device.index(), device.terms().allocatable())),
                 Cell.of(String.valueOf(rank.rank())),
                 Cell.of(rank.priority().label()),
                 Cell.of(rank.limit().value() / MemoryBytes.MEBIBYTE + " MiB"),
-                Cell.of(String.valueOf(rank.limit().value())),
-                rank.problem().isEmpty() ? Cell.of(why) : new Cell(why, Style.ALARM));
+                Cell.of(String.valueOf(rank.limit().value()))));
+        if (differsByPhase()) {
+            PHASES.forEach(
+                    phase -> cells.add(Cell.of(rank.limits().in(phase).value() / MemoryBytes.MEBIBYTE + " MiB")));
+        }
+        cells.add(rank.problem().isEmpty() ? Cell.of(why) : new Cell(why, Style.ALARM));
+        return cells;
+    }
+
+    private boolean differsByPhase() {
+        return devices.stream().flatMap(device -> device.ranks().stream()).anyMatch(rank -> !rank.limits()
+                .equals(PhaseLimits.uniform(rank.limit())));
     }
 
     /** One line; amounts in bytes, shares in basis points. */
@@ -99,6 +126,10 @@ public final class PlanReport {
         node.put("rank", rank.rank());
         node.put("priority", rank.priority().label());
         node.put("limit", rank.limit().value());
+        ObjectNode limits = node.putObject("limits");
+        for (Phase phase : Phase.values()) {
+            limits.put(phase.name(), rank.limits().in(phase).value());
+        }
         node.put("explanation", rank.reason());
         rank.problem().ifPresent(problem -> node.put("problem", problem));
         return node;

@@ -86,4 +86,54 @@ class JobExplanationTest {
         assertThat(JobExplanation.unknown(status, "Gpt2"))
                 .isEqualTo("no rank of job Gpt2 (did you mean gpt?); known: bert, gpt");
     }
+
+    private static final String ESTIMATED =
+            "'ranks':[{'job':'bert','rank':0,'settled':true,'limitsBytes':{'FORWARD':11811160064},'needs':{"
+                    + "'stage':1,'stages':2,'basis':'measured','phases':[{'phase':'FORWARD',"
+                    + "'plannedLowerBytes':9663676416,'plannedBytes':10737418240,'plannedUpperBytes':12884901888,"
+                    + "'measuredBytes':9663676416,'correctedBytes':11811160064},{'phase':'IDLE','plannedLowerBytes':null,"
+                    + "'plannedBytes':null,'plannedUpperBytes':null,'measuredBytes':1073741824,'correctedBytes':null}],"
+                    + "'microBatch':{'samples':8,'sizes':2,'needBytes':9663676416,'perSampleBytes':1073741824,"
+                    + "'largestSamples':10}}},{'job':'other','rank':0}]";
+
+    @Test
+    void plannedMeasuredCorrectedAndInForceStandBesideEachOther() throws JsonProcessingException {
+        assertThat(JobExplanation.render(status(ESTIMATED), "bert", Terminal.NONE)
+                        .orElseThrow())
+                .contains(
+                        """
+                          estimate of stage 1 of 2; measured
+                            PHASE     PLANNED                RANGE  MEASURED  CORRECTED  IN FORCE
+                            FORWARD  10.0 GiB  9.0 GiB to 12.0 GiB   9.0 GiB   11.0 GiB  11.0 GiB
+                            IDLE            -                    -   1.0 GiB          -         -
+                            micro-batch of 8: 9.0 GiB, each sample more adds 1.0 GiB (by 2 sizes); at most 10 within its limit
+                        """);
+    }
+
+    @Test
+    void anOrderThatIsNotConfirmedIsNotInForceYet() throws JsonProcessingException {
+        assertThat(JobExplanation.render(
+                                status(ESTIMATED.replace("'settled':true", "'settled':false")), "bert", Terminal.NONE)
+                        .orElseThrow())
+                .contains("    FORWARD  10.0 GiB  9.0 GiB to 12.0 GiB   9.0 GiB   11.0 GiB         -\n");
+    }
+
+    @Test
+    void scriptsAreToldTheSame() throws JsonProcessingException {
+        JsonNode json =
+                MAPPER.readTree(JobExplanationJson.of(status(ESTIMATED), "bert").orElseThrow());
+
+        assertThat(json.path("job").asText()).isEqualTo("bert");
+        assertThat(json.path("ranks")).hasSize(1);
+        JsonNode rank = json.path("ranks").get(0);
+        assertThat(rank.path("node").asText()).isEqualTo("host-a");
+        assertThat(rank.path("device").asText()).isEqualTo("GPU-1");
+        assertThat(rank.path("enforcedBy").isNull()).isTrue();
+        JsonNode phase = rank.path("needs").path("phases").get(0);
+        assertThat(phase.path("inForceBytes").asLong()).isEqualTo(11_811_160_064L);
+        assertThat(phase.path("plannedUpperBytes").asLong()).isEqualTo(12_884_901_888L);
+        assertThat(rank.path("needs").path("phases").get(1).path("inForceBytes").isNull())
+                .isTrue();
+        assertThat(JobExplanationJson.of(status(ESTIMATED), "gpt")).isEmpty();
+    }
 }

@@ -107,7 +107,8 @@ record Scenario(
                     dice.chance(500) ? List.of(Phase.BACKWARD) : BurstNeed.DEFAULT_PHASES);
             jobs.put(job, new JobTerms(any.policy(), any.priority(), any.modelSize(), any.limit(), Optional.of(need)));
         }
-        return new PolicySettings(any, jobs, shipped.priorityPool(), shipped.hybrid(), shipped.observed());
+        return new PolicySettings(
+                any, jobs, shipped.priorityPool(), shipped.hybrid(), shipped.observed(), shipped.planned());
     }
 
     boolean takesTurns() {

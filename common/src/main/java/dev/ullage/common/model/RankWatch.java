@@ -12,7 +12,7 @@ import java.util.OptionalLong;
  * @param phases what each phase held at most, in the order of {@link Phase}; only those that were seen
  * @param snapshots the newest few, oldest first
  * @param release what its newest release of the cache gained
- * @param batch how it cut its batch while {@code phases} were measured; only a rank that takes batch shares says so
+ * @param batches what it says of its batches; empty of a rank that says nothing of them
  */
 public record RankWatch(
         Progress progress,
@@ -21,9 +21,14 @@ public record RankWatch(
         Leak leak,
         List<Snapshot> snapshots,
         Optional<CacheRelease> release,
-        Optional<Batch> batch) {
+        Optional<Batches> batches) {
 
-    /** Of a rank that takes no batch shares. */
+    public RankWatch {
+        phases = List.copyOf(phases);
+        snapshots = List.copyOf(snapshots);
+    }
+
+    /** Of a training that says nothing of its batches. */
     public RankWatch(
             Progress progress,
             List<PhasePeak> phases,
@@ -34,9 +39,27 @@ public record RankWatch(
         this(progress, phases, allocator, leak, snapshots, release, Optional.empty());
     }
 
-    public RankWatch {
-        phases = List.copyOf(phases);
-        snapshots = List.copyOf(snapshots);
+    /** How it cut its batch while {@link #phases} were measured; only a rank that takes batch shares says so. */
+    public Optional<Batch> batch() {
+        return batches.flatMap(Batches::cut);
+    }
+
+    /** Peaks by the size of the micro-batch; empty where the training does not say it. */
+    public Optional<MicroBatches> microBatches() {
+        return batches.flatMap(Batches::sizes);
+    }
+
+    /**
+     * What a rank says of its batches.
+     *
+     * @param cut how it cuts them by the newest batch shares
+     * @param sizes peaks by the size of the micro-batch
+     */
+    public record Batches(Optional<Batch> cut, Optional<MicroBatches> sizes) {
+        /** Nothing when neither is known. */
+        public static Optional<Batches> of(Optional<Batch> cut, Optional<MicroBatches> sizes) {
+            return cut.isPresent() || sizes.isPresent() ? Optional.of(new Batches(cut, sizes)) : Optional.empty();
+        }
     }
 
     /**
@@ -57,6 +80,27 @@ public record RankWatch(
         /** What counts against a limit, as far as the allocator tells them apart. */
         public Optional<MemoryBytes> held() {
             return reserved.or(() -> allocated);
+        }
+    }
+
+    /**
+     * @param now samples of a micro-batch, by what the training last said
+     * @param sizes ascending; the first step is not in them, because it lacks the optimizer's state
+     */
+    public record MicroBatches(int now, List<MicroBatchPeaks> sizes) {
+        public MicroBatches {
+            sizes = List.copyOf(sizes);
+        }
+    }
+
+    /**
+     * The most that each phase held with micro-batches of one size.
+     *
+     * @param samples 1 or more
+     */
+    public record MicroBatchPeaks(int samples, List<PhasePeak> phases) {
+        public MicroBatchPeaks {
+            phases = List.copyOf(phases);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.ullage.common.protocol;
 
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import java.util.Optional;
@@ -14,6 +15,7 @@ import java.util.Optional;
  * @param confirmedSequence the newest order the rank confirmed
  * @param ceiling the highest limit the rank may still believe
  * @param policy what its rank asks for, where it has said so since the worker's start
+ * @param planned what its rank was estimated to need, likewise
  */
 public record GrantReport(
         RankInstance instance,
@@ -22,7 +24,8 @@ public record GrantReport(
         long sequence,
         long confirmedSequence,
         MemoryBytes ceiling,
-        Optional<String> policy) {
+        Optional<String> policy,
+        Optional<PlannedNeeds> planned) {
 
     /** Of a rank that asks for no policy. */
     public GrantReport(
@@ -33,6 +36,18 @@ public record GrantReport(
             long confirmedSequence,
             MemoryBytes ceiling) {
         this(instance, share, target, sequence, confirmedSequence, ceiling, Optional.empty());
+    }
+
+    /** Of a rank of which nobody estimated what it needs. */
+    public GrantReport(
+            RankInstance instance,
+            Share share,
+            Optional<PhaseLimits> target,
+            long sequence,
+            long confirmedSequence,
+            MemoryBytes ceiling,
+            Optional<String> policy) {
+        this(instance, share, target, sequence, confirmedSequence, ceiling, policy, Optional.empty());
     }
 
     /** Whether the rank has confirmed its newest order and nothing above it is in force. */

@@ -142,8 +142,15 @@ public sealed interface ToOperator extends WireMessage {
     /**
      * @param policy by the name the settings use
      * @param reason the rule with its numbers, for people
+     * @param needs what it was planned to need and what was measured; empty without an estimate, and by an older
+     *     coordinator
      */
-    record RankReason(RankInstance instance, String policy, String reason) {}
+    record RankReason(RankInstance instance, String policy, String reason, Optional<RankNeeds> needs) {
+        /** Of a rank without an estimate. */
+        public RankReason(RankInstance instance, String policy, String reason) {
+            this(instance, policy, reason, Optional.empty());
+        }
+    }
 
     /**
      * @param ageMillis since the reading was made

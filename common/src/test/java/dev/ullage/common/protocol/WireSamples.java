@@ -18,6 +18,7 @@ import dev.ullage.common.model.OomKind;
 import dev.ullage.common.model.OomLevel;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankFacts;
@@ -358,8 +359,39 @@ final class WireSamples {
                         Optional.of(MemoryBytes.of(1)),
                         OptionalLong.of(4))),
                 Optional.of(new RankWatch.CacheRelease(700, MemoryBytes.of(9), MemoryBytes.of(6))),
-                Optional.of(new RankWatch.Batch(
-                        1, 96, 40, 20, OptionalInt.of(24), Optional.of(MemoryBytes.ofGibibytes(3)))));
+                Optional.of(new RankWatch.Batches(
+                        Optional.of(new RankWatch.Batch(
+                                1, 96, 40, 20, OptionalInt.of(24), Optional.of(MemoryBytes.ofGibibytes(3)))),
+                        Optional.of(new RankWatch.MicroBatches(
+                                8,
+                                List.of(new RankWatch.MicroBatchPeaks(
+                                        8,
+                                        List.of(new RankWatch.PhasePeak(
+                                                Phase.BACKWARD,
+                                                Optional.empty(),
+                                                Optional.of(MemoryBytes.of(7)))))))))));
+    }
+
+    private static PlannedNeeds plannedNeeds() {
+        PlannedNeeds.Need need =
+                new PlannedNeeds.Need(MemoryBytes.of(9), MemoryBytes.of(10), MemoryBytes.of(12), MemoryBytes.of(6));
+        return new PlannedNeeds(
+                1, 2, true, OptionalInt.of(4), new PlannedNeeds.Phases(need, need, need, need, need), need);
+    }
+
+    private static RankNeeds rankNeeds() {
+        return new RankNeeds(
+                1,
+                2,
+                "measured over its last 100 steps",
+                List.of(new RankNeeds.PhaseNeed(
+                        Phase.FORWARD,
+                        Optional.of(
+                                new RankNeeds.PlannedRange(MemoryBytes.of(18), MemoryBytes.of(20), MemoryBytes.of(24))),
+                        Optional.of(MemoryBytes.of(19)),
+                        Optional.of(MemoryBytes.of(20)))),
+                Optional.of(
+                        new RankNeeds.MicroBatchNeed(8, 2, MemoryBytes.of(20), MemoryBytes.of(1), OptionalInt.of(12))));
     }
 
     private static RankSample sparseRankSample() {
@@ -389,7 +421,8 @@ final class WireSamples {
                 42,
                 41,
                 MemoryBytes.ofGibibytes(64),
-                Optional.of("priority-pool"));
+                Optional.of("priority-pool"),
+                Optional.of(plannedNeeds()));
         KeeperCounts counts = new KeeperCounts(42, 1, 41, 2, MemoryBytes.ofGibibytes(64), 0);
         TurnReport turns = new TurnReport(
                 Optional.of(turnPlan()),
@@ -434,7 +467,10 @@ final class WireSamples {
                 Optional.of(RolloutState.SHRINKING),
                 Optional.of(new Explanation(
                         List.of(new RankReason(
-                                RANK, "rank-share", "79.0 GiB less reserve 30% over 1 rank is 55.3 GiB")),
+                                RANK,
+                                "rank-share",
+                                "79.0 GiB less reserve 30% over 1 rank is 55.3 GiB",
+                                Optional.of(rankNeeds()))),
                         Optional.of("no plan: its ledger's report is 6000 ms old, more than 5000 ms"))));
     }
 

@@ -8,6 +8,7 @@ import dev.ullage.config.PhaseShares;
 import dev.ullage.config.PolicySettings;
 import dev.ullage.coordinator.planning.LimitPlanner;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -15,6 +16,7 @@ import java.util.TreeMap;
  * are part of the input, and so is the reserve.
  *
  * @param staleAfter age from which a ledger's report is no base for a plan
+ * @param planned empty in a record from before that policy, which no rank of the record follows
  */
 public record PlannerSettings(
         Duration staleAfter,
@@ -23,7 +25,8 @@ public record PlannerSettings(
         PhaseShares phases,
         PolicySettings.PriorityPool priorityPool,
         PolicySettings.Hybrid hybrid,
-        PolicySettings.Observed observed) {
+        PolicySettings.Observed observed,
+        Optional<PolicySettings.Planned> planned) {
 
     public static PlannerSettings of(Duration staleAfter, LimitSettings limits) {
         PolicySettings policies = limits.policies();
@@ -34,13 +37,19 @@ public record PlannerSettings(
                 limits.phases(),
                 policies.priorityPool(),
                 policies.hybrid(),
-                policies.observed());
+                policies.observed(),
+                Optional.of(policies.planned()));
     }
 
     /** A planner that decides as the one did whose settings these were. */
     LimitPlanner planner() {
-        PolicySettings policies =
-                new PolicySettings(JobTerms.defaults(), new TreeMap<>(), priorityPool, hybrid, observed);
+        PolicySettings policies = new PolicySettings(
+                JobTerms.defaults(),
+                new TreeMap<>(),
+                priorityPool,
+                hybrid,
+                observed,
+                planned.orElse(PolicySettings.Planned.DEFAULTS));
         return LimitPlanner.of(staleAfter, new LimitSettings(Share.NONE, minimum, deadBand, phases, policies));
     }
 }

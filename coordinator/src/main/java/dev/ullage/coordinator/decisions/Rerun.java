@@ -67,7 +67,11 @@ public record Rerun(List<Difference> differences, boolean isOtherwiseWorded) {
 
     private static RankRequest with(RankRequest request, PolicyName policy) {
         return new RankRequest(
-                request.instance(), request.share(), request.terms().withPolicy(policy), request.observed());
+                request.instance(),
+                request.share(),
+                request.terms().withPolicy(policy),
+                request.observed(),
+                request.planned());
     }
 
     private static Rerun compare(Outcome recorded, Outcome now) {

@@ -212,6 +212,7 @@ public final class StatusJson {
                 .findFirst();
         json.put("policy", reason.map(RankReason::policy).orElse(null));
         json.put("explanation", reason.map(RankReason::reason).orElse(null));
+        json.set("needs", reason.flatMap(RankReason::needs).map(NeedsJson::of).orElse(null));
     }
 
     private static void putSample(ObjectNode json, Optional<RankSample> sample) {

@@ -32,7 +32,21 @@ final class WatchJson {
         json.set("leak", leak(watch.leak()));
         ArrayNode snapshots = json.putArray("snapshots");
         watch.snapshots().forEach(snapshot -> snapshots.add(snapshot(snapshot)));
+        json.set(
+                "microBatches",
+                watch.microBatches().map(WatchJson::microBatches).orElse(null));
         json.set("cacheRelease", watch.release().map(WatchJson::release).orElse(null));
+        return json;
+    }
+
+    private static ObjectNode microBatches(RankWatch.MicroBatches microBatches) {
+        ObjectNode json = NODES.objectNode();
+        json.put("now", microBatches.now());
+        ArrayNode sizes = json.putArray("sizes");
+        for (RankWatch.MicroBatchPeaks size : microBatches.sizes()) {
+            ArrayNode phases = sizes.addObject().put("samples", size.samples()).putArray("phases");
+            size.phases().forEach(peak -> phases.add(phase(peak)));
+        }
         return json;
     }
 

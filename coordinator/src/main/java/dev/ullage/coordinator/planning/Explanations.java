@@ -1,7 +1,9 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.protocol.RankNeeds;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.config.PolicyName;
@@ -24,8 +26,11 @@ public final class Explanations {
     public static NavigableMap<DeviceId, Explanation> of(
             List<PlanOutcome> outcomes, PolicySettings policies, Situation situation) {
         NavigableMap<DeviceId, Explanation> explanations = new TreeMap<>();
-        outcomes.forEach(
-                outcome -> explanations.put(outcome.device(), of(outcome, policies(outcome, policies, situation))));
+        for (PlanOutcome outcome : outcomes) {
+            explanations.put(
+                    outcome.device(),
+                    of(outcome, policies(outcome, policies, situation), needs(outcome, policies, situation)));
+        }
         return Collections.unmodifiableNavigableMap(explanations);
     }
 
@@ -41,12 +46,36 @@ public final class Explanations {
         return policies;
     }
 
-    private static Explanation of(PlanOutcome outcome, NavigableMap<RankInstance, PolicyName> policies) {
+    /** Of the ranks that were started with an estimate, whatever policy they follow. */
+    private static NavigableMap<RankInstance, RankNeeds> needs(
+            PlanOutcome outcome, PolicySettings settings, Situation situation) {
+        NavigableMap<RankInstance, RankNeeds> needs = new TreeMap<>();
+        situation.view().device(outcome.device()).ifPresent(device -> {
+            NavigableMap<RankInstance, RankObserved> observed = RankObserved.of(device);
+            device.report()
+                    .ifPresent(report -> report.message().ledger().grants().forEach(grant -> JobPolicies.planned(
+                                    grant, situation.wishes())
+                            .ifPresent(planned -> needs.put(
+                                    grant.instance(),
+                                    NeedsReport.of(
+                                            planned,
+                                            observed.getOrDefault(grant.instance(), RankObserved.NOTHING),
+                                            settings.planned(),
+                                            grant.target().map(PhaseLimits::max))))));
+        });
+        return needs;
+    }
+
+    private static Explanation of(
+            PlanOutcome outcome,
+            NavigableMap<RankInstance, PolicyName> policies,
+            NavigableMap<RankInstance, RankNeeds> needs) {
         List<RankReason> ranks = outcome.plan().limits().stream()
                 .map(limit -> new RankReason(
                         limit.instance(),
                         Objects.requireNonNull(policies.get(limit.instance())).label(),
-                        limit.reason().text()))
+                        limit.reason().text(),
+                        Optional.ofNullable(needs.get(limit.instance()))))
                 .toList();
         return new Explanation(ranks, heldBack(outcome));
     }

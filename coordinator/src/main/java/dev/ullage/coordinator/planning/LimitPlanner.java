@@ -118,7 +118,7 @@ public final class LimitPlanner {
         Heard<LimitsReported> report = device.report().orElseThrow();
         LedgerReport ledger = report.message().ledger();
         Share reserve = wishes.reserve(device.id()).orElse(ledger.wanted().reserve());
-        NavigableMap<RankInstance, RankObserved> observed = observed(device);
+        NavigableMap<RankInstance, RankObserved> observed = RankObserved.of(device);
         List<RankInput> ranks = ledger.grants().stream()
                 .map(grant -> new RankInput(request(grant, wishes, observed), observed.containsKey(grant.instance())))
                 .sorted(Comparator.comparing(rank -> rank.request().instance()))
@@ -210,15 +210,8 @@ public final class LimitPlanner {
                 instance,
                 wishes.share(instance.rank()).orElse(grant.share()),
                 JobPolicies.terms(grant, settings.policies(), wishes),
-                observed.getOrDefault(instance, RankObserved.NOTHING).with(demands.of(instance)));
-    }
-
-    private static NavigableMap<RankInstance, RankObserved> observed(DeviceView device) {
-        NavigableMap<RankInstance, RankObserved> observed = new TreeMap<>();
-        device.sample().stream()
-                .flatMap(heard -> heard.message().ranks().stream())
-                .forEach(rank -> observed.put(rank.instance(), RankObserved.of(rank)));
-        return observed;
+                observed.getOrDefault(instance, RankObserved.NOTHING).with(demands.of(instance)),
+                JobPolicies.planned(grant, wishes));
     }
 
     private PlannedLimit planned(RankShare share) {

@@ -2,6 +2,7 @@ package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
@@ -20,7 +21,8 @@ import java.util.TreeMap;
  * <p>The ledgers hold the truth: a wish for a reserve lasts until its device reports it, and the shares of ranks are
  * learned from the grants, so that the next coordinator knows them and a restarted rank gets its predecessor's. What
  * only this object knows is the share of a job's future ranks; it is lost with the coordinator. The policy that a rank
- * asks for is remembered for the moment after its worker's restart, until the rank has said it again.
+ * asks for, and the estimate it was started with, are remembered for the moment after its worker's restart, until the
+ * rank has said it again.
  */
 public final class OperatorWishes {
     /** How long a job's shares are kept after its last rank has left: longer than a launcher takes to restart it. */
@@ -39,12 +41,12 @@ public final class OperatorWishes {
     /**
      * @param all what every rank gets that has no share of its own
      * @param ranks shares of single ranks, by number; never changed once here
-     * @param policies what single ranks ask for; never changed once here
+     * @param asking what single ranks ask for; never changed once here
      */
     private record JobShares(
             Optional<Share> all,
             NavigableMap<Integer, Share> ranks,
-            NavigableMap<Integer, String> policies,
+            NavigableMap<Integer, Asked> asking,
             Instant seenAt) {
         Optional<Share> of(int rank) {
             return Optional.ofNullable(ranks.get(rank)).or(() -> all);
@@ -53,12 +55,12 @@ public final class OperatorWishes {
         JobShares with(int rank, Share share) {
             NavigableMap<Integer, Share> changed = new TreeMap<>(ranks);
             changed.put(rank, share);
-            return new JobShares(all, changed, policies, seenAt);
+            return new JobShares(all, changed, asking, seenAt);
         }
 
-        JobShares asking(int rank, String policy) {
-            NavigableMap<Integer, String> changed = new TreeMap<>(policies);
-            changed.put(rank, policy);
+        JobShares with(int rank, Asked asked) {
+            NavigableMap<Integer, Asked> changed = new TreeMap<>(asking);
+            changed.put(rank, asked);
             return new JobShares(all, ranks, changed, seenAt);
         }
 
@@ -67,7 +69,18 @@ public final class OperatorWishes {
         }
 
         JobShares seen(Instant now) {
-            return new JobShares(all, ranks, policies, now);
+            return new JobShares(all, ranks, asking, now);
+        }
+    }
+
+    /** What a rank said of itself when it registered; there is at least one of the two. */
+    private record Asked(Optional<String> policy, Optional<PlannedNeeds> planned) {
+        static Asked of(GrantReport grant) {
+            return new Asked(grant.policy(), grant.planned());
+        }
+
+        boolean isNothing() {
+            return policy.isEmpty() && planned.isEmpty();
         }
     }
 
@@ -83,8 +96,17 @@ public final class OperatorWishes {
 
     /** The policy a rank asks for, by name, when anything is known of it. */
     public Optional<String> policy(RankId rank) {
+        return asked(rank).flatMap(Asked::policy);
+    }
+
+    /** What a rank was estimated to need, when anything is known of it. */
+    public Optional<PlannedNeeds> planned(RankId rank) {
+        return asked(rank).flatMap(Asked::planned);
+    }
+
+    private Optional<Asked> asked(RankId rank) {
         return Optional.ofNullable(jobs.get(rank.job()))
-                .flatMap(job -> Optional.ofNullable(job.policies().get(rank.rank())));
+                .flatMap(job -> Optional.ofNullable(job.asking().get(rank.rank())));
     }
 
     /** The devices with a wish for a reserve. */
@@ -109,7 +131,7 @@ public final class OperatorWishes {
     public OperatorWishes withShare(JobId job, Share share, Instant now) {
         return with(
                 job,
-                new JobShares(Optional.of(share), new TreeMap<>(), job(job, now).policies(), now));
+                new JobShares(Optional.of(share), new TreeMap<>(), job(job, now).asking(), now));
     }
 
     public OperatorWishes withShare(RankId rank, Share share, Instant now) {
@@ -118,7 +140,7 @@ public final class OperatorWishes {
 
     /**
      * Takes over the share of each rank of which nothing is known yet, and the policy that it asks for. A grant without
-     * an order says nothing of the share, one without a policy nothing of that.
+     * an order says nothing of the share, one without a policy and an estimate nothing of those.
      */
     public OperatorWishes learning(Collection<GrantReport> grants, Instant now) {
         OperatorWishes wishes = this;
@@ -127,10 +149,9 @@ public final class OperatorWishes {
             if (grant.target().isPresent() && wishes.share(rank).isEmpty()) {
                 wishes = wishes.withShare(rank, grant.share(), now);
             }
-            if (grant.policy().isPresent() && !grant.policy().equals(wishes.policy(rank))) {
-                JobShares asking = wishes.job(rank.job(), now)
-                        .asking(rank.rank(), grant.policy().get());
-                wishes = wishes.with(rank.job(), asking);
+            Asked asked = Asked.of(grant);
+            if (!asked.isNothing() && !Optional.of(asked).equals(wishes.asked(rank))) {
+                wishes = wishes.with(rank.job(), wishes.job(rank.job(), now).with(rank.rank(), asked));
             }
         }
         return wishes;

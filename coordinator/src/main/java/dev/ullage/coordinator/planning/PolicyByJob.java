@@ -36,6 +36,7 @@ public final class PolicyByJob implements LimitPolicy {
             case PRIORITY_POOL -> new PriorityPoolPolicy(settings.priorityPool());
             case HYBRID -> new HybridPolicy(settings.hybrid());
             case OBSERVED -> new ObservedPolicy(settings.observed(), limits.minimum());
+            case PLANNED -> new PlannedPolicy(settings.planned(), limits.minimum());
         };
     }
 

@@ -1,13 +1,19 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.RankEnforcement;
+import dev.ullage.common.model.RankEnforcement.Overhead;
+import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.coordinator.planning.RankDemands.Demand;
+import dev.ullage.coordinator.view.DeviceView;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 
 /**
  * What a rank's newest sample says of it; each part may be unknown by itself. Soft: a policy that looks at it must say
@@ -20,6 +26,7 @@ import java.util.OptionalLong;
  * @param refusals requests its allocator turned away because of the limit
  * @param watch what its last steps did, phase by phase; without what only people look at
  * @param demand what it will need by its use over time, when it counts no steps and the settings want that
+ * @param beside what its process uses beside its allocator; empty where nothing is assumed
  */
 public record RankObserved(
         OptionalInt worldSize,
@@ -28,7 +35,8 @@ public record RankObserved(
         Optional<MemoryBytes> peakReserved,
         long refusals,
         Optional<RankWatch> watch,
-        Optional<Demand> demand) {
+        Optional<Demand> demand,
+        Optional<MemoryBytes> beside) {
     public static final RankObserved NOTHING =
             new RankObserved(OptionalInt.empty(), OptionalLong.empty(), Optional.empty(), Optional.empty(), 0);
 
@@ -40,6 +48,18 @@ public record RankObserved(
             Optional<MemoryBytes> peakReserved,
             long refusals) {
         this(worldSize, step, held, peakReserved, refusals, Optional.empty(), Optional.empty());
+    }
+
+    /** Of a rank of whose process nothing is known beside its allocator. */
+    public RankObserved(
+            OptionalInt worldSize,
+            OptionalLong step,
+            Optional<MemoryBytes> held,
+            Optional<MemoryBytes> peakReserved,
+            long refusals,
+            Optional<RankWatch> watch,
+            Optional<Demand> demand) {
+        this(worldSize, step, held, peakReserved, refusals, watch, demand, Optional.empty());
     }
 
     /** Of a rank whose demand nobody follows. */
@@ -61,16 +81,32 @@ public record RankObserved(
                 sample.use().peakReserved(),
                 sample.use().refusals(),
                 sample.watch().map(RankObserved::forPolicies),
-                Optional.empty());
+                Optional.empty(),
+                sample.enforcement().flatMap(RankEnforcement::overhead).map(Overhead::bytes));
+    }
+
+    /** Of every rank that the newest sample of the device tells of. */
+    static NavigableMap<RankInstance, RankObserved> of(DeviceView device) {
+        NavigableMap<RankInstance, RankObserved> observed = new TreeMap<>();
+        device.sample().stream()
+                .flatMap(heard -> heard.message().ranks().stream())
+                .forEach(rank -> observed.put(rank.instance(), of(rank)));
+        return observed;
     }
 
     RankObserved with(Optional<Demand> newDemand) {
-        return new RankObserved(worldSize, step, held, peakReserved, refusals, watch, newDemand);
+        return new RankObserved(worldSize, step, held, peakReserved, refusals, watch, newDemand, beside);
     }
 
     /** A decision is recorded with all it was made from: what no policy may look at needs no room there. */
     private static RankWatch forPolicies(RankWatch watch) {
         return new RankWatch(
-                watch.progress(), watch.phases(), watch.allocator(), watch.leak(), List.of(), Optional.empty());
+                watch.progress(),
+                watch.phases(),
+                watch.allocator(),
+                watch.leak(),
+                List.of(),
+                Optional.empty(),
+                RankWatch.Batches.of(Optional.empty(), watch.microBatches()));
     }
 }

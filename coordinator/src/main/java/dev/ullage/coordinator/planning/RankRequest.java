@@ -1,8 +1,10 @@
 package dev.ullage.coordinator.planning;
 
+import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.config.JobTerms;
+import java.util.Optional;
 
 /**
  * A rank process that is to have a limit.
@@ -10,8 +12,15 @@ import dev.ullage.config.JobTerms;
  * @param share the part of its fair limit the operator leaves it
  * @param terms what the settings say of its job
  * @param observed what it last said of itself
+ * @param planned what it was estimated to need, when it was started with an estimate
  */
-public record RankRequest(RankInstance instance, Share share, JobTerms terms, RankObserved observed) {
+public record RankRequest(
+        RankInstance instance, Share share, JobTerms terms, RankObserved observed, Optional<PlannedNeeds> planned) {
+
+    /** Of a rank without an estimate. */
+    public RankRequest(RankInstance instance, Share share, JobTerms terms, RankObserved observed) {
+        this(instance, share, terms, observed, Optional.empty());
+    }
 
     /** Of a job that no setting names, and that has not said anything of itself. */
     public RankRequest(RankInstance instance, Share share) {

@@ -158,7 +158,7 @@ final class TrainedJob {
                 RankWatch.Leak.UNKNOWN,
                 List.of(),
                 Optional.empty(),
-                Optional.of(cut));
+                RankWatch.Batches.of(Optional.of(cut), Optional.empty()));
         return new RankSample(
                 rank(rank),
                 new RankFacts(

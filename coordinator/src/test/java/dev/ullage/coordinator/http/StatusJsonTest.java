@@ -30,6 +30,18 @@ import org.junit.jupiter.params.provider.MethodSource;
  * "none", an empty list for no GPUs.
  */
 class StatusJsonTest {
+    /** What its rank was planned to need, and what was measured. */
+    private static final String NEEDS =
+            """
+            {"stage":1,"stages":2,"basis":"measured over its last 17 steps","phases":[
+              {"phase":"FORWARD","plannedLowerBytes":9663676416,"plannedBytes":10737418240,
+               "plannedUpperBytes":12884901888,"measuredBytes":10737418240,"correctedBytes":11811160064},
+              {"phase":"IDLE","plannedLowerBytes":null,"plannedBytes":null,"plannedUpperBytes":null,
+               "measuredBytes":8589934592,"correctedBytes":null}],
+              "microBatch":{"samples":8,"sizes":2,"needBytes":10737418240,"perSampleBytes":1073741824,
+                            "largestSamples":22}}
+            """;
+
     private static final JsonMapper STRICT = JsonMapper.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
@@ -40,9 +52,8 @@ class StatusJsonTest {
     @Test
     void aDeviceAndItsRankAreShownWithEverythingThatIsKnown() throws Exception {
         assertThat(json(Statuses.active(Statuses.deviceWithARank())))
-                .isEqualTo(
-                        STRICT.readTree(
-                                """
+                .isEqualTo(STRICT.readTree(
+                        """
             {"schema":1,"time":"2026-03-01T10:15:30.123Z",
              "coordinator":{"node":"host-a","state":"ACTIVE","epoch":3,"uid":"c-1"},
              "nodes":[{"node":"host-b","ageMillis":120,"devices":[{
@@ -80,16 +91,20 @@ class StatusJsonTest {
                    "leak":{"state":"suspected","growthPerStepBytes":1048576,"confidenceBasisPoints":9999,"points":80},
                    "snapshots":[{"step":10,"allocatedBytes":8589934592,"reservedBytes":10737418240,
                                  "inactiveSplitBytes":1073741824,"largestFreeBytes":2147483648,"segments":40}],
+                   "microBatches":{"now":8,"sizes":[{"samples":8,"phases":[
+                     {"phase":"FORWARD","peakReservedBytes":null,"peakAllocatedBytes":9663676416}]}]},
                    "cacheRelease":{"step":12,"beforeBytes":10737418240,"afterBytes":9663676416,
                                    "gainBytes":1073741824}},
                  "enforcement":{"processUsedBytes":11811160064,"overheadBytes":1073741824,"overheadProvisional":false,
                                 "allocatorShareBytes":33285996544,"inForceBytes":null,"overCeiling":false,
                                 "whyNotHigher":[{"rung":"driver","reason":"the driver is too old"}]},
-                 "policy":"growth","explanation":"may grow"}]}]}],
+                 "policy":"growth","explanation":"may grow",
+                 "needs":NEEDS}]}]}],
              "rollouts":[{"device":"GPU-1","revision":7,"state":"SETTLED","millis":35,"reason":"2 ranks"}],
              "oomMoves":null,
              "errors":[]}
-            """));
+            """
+                                .replace("NEEDS", NEEDS)));
     }
 
     @Test

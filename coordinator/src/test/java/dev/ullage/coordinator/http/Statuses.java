@@ -25,6 +25,7 @@ import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
+import dev.ullage.common.protocol.RankNeeds;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
@@ -117,7 +118,24 @@ public final class Statuses {
                 Optional.of(ledger(grant(Optional.of(limits())))),
                 Optional.of(RolloutState.SHRINKING),
                 Optional.of(new Explanation(
-                        List.of(new RankReason(RANK, "growth", "may grow")), Optional.of("the report is too old"))));
+                        List.of(new RankReason(RANK, "growth", "may grow", Optional.of(needs()))),
+                        Optional.of("the report is too old"))));
+    }
+
+    private static RankNeeds needs() {
+        return new RankNeeds(
+                1,
+                2,
+                "measured over its last 17 steps",
+                List.of(
+                        new RankNeeds.PhaseNeed(
+                                Phase.FORWARD,
+                                Optional.of(new RankNeeds.PlannedRange(gibibytes(9), gibibytes(10), gibibytes(12))),
+                                Optional.of(gibibytes(10)),
+                                Optional.of(gibibytes(11))),
+                        new RankNeeds.PhaseNeed(
+                                Phase.IDLE, Optional.empty(), Optional.of(gibibytes(8)), Optional.empty())),
+                Optional.of(new RankNeeds.MicroBatchNeed(8, 2, gibibytes(10), gibibytes(1), OptionalInt.of(22))));
     }
 
     /** {@link #deviceWithARank} under another name. */
@@ -168,7 +186,15 @@ public final class Statuses {
                         Optional.of(gibibytes(1)),
                         Optional.of(gibibytes(2)),
                         OptionalLong.of(40))),
-                Optional.of(new RankWatch.CacheRelease(12, gibibytes(10), gibibytes(9))));
+                Optional.of(new RankWatch.CacheRelease(12, gibibytes(10), gibibytes(9))),
+                RankWatch.Batches.of(
+                        Optional.empty(),
+                        Optional.of(new RankWatch.MicroBatches(
+                                8,
+                                List.of(new RankWatch.MicroBatchPeaks(
+                                        8,
+                                        List.of(new RankWatch.PhasePeak(
+                                                Phase.FORWARD, Optional.empty(), Optional.of(gibibytes(9))))))))));
     }
 
     private static DeviceInfo info() {

@@ -15,11 +15,15 @@ import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.PlannedNeeds;
+import dev.ullage.common.model.PlannedNeeds.Need;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.model.RankWatch.Allocator;
 import dev.ullage.common.model.RankWatch.Leak;
+import dev.ullage.common.model.RankWatch.MicroBatchPeaks;
+import dev.ullage.common.model.RankWatch.MicroBatches;
 import dev.ullage.common.model.RankWatch.PhasePeak;
 import dev.ullage.common.model.RankWatch.Progress;
 import dev.ullage.common.model.SampleState;
@@ -174,6 +178,14 @@ class DecisionJsonTest {
         return new TurnRuling(maybe(random, turns(random)), limits);
     }
 
+    private static PlannedNeeds planned(Random random) {
+        MemoryBytes lower = amount(random);
+        Need need = new Need(lower, lower.plus(MemoryBytes.of(5)), lower.plus(MemoryBytes.of(9)), lower);
+        OptionalInt microBatch = random.nextBoolean() ? OptionalInt.of(4) : OptionalInt.empty();
+        return new PlannedNeeds(
+                1, 2, random.nextBoolean(), microBatch, new PlannedNeeds.Phases(need, need, need, need, need), need);
+    }
+
     private static RankRequest request(Random random, int number) {
         PolicyName[] policies = PolicyName.values();
         Priority[] priorities = Priority.values();
@@ -194,7 +206,10 @@ class DecisionJsonTest {
                         OptionalLong.of(random.nextInt(2))),
                 Leak.UNKNOWN,
                 List.of(),
-                Optional.empty());
+                Optional.empty(),
+                RankWatch.Batches.of(
+                        Optional.empty(),
+                        maybe(random, new MicroBatches(8, List.of(new MicroBatchPeaks(8, List.of()))))));
         RankObserved observed = new RankObserved(
                 random.nextBoolean() ? OptionalInt.of(1 + random.nextInt(9)) : OptionalInt.empty(),
                 random.nextBoolean() ? OptionalLong.of(random.nextInt(2_000)) : OptionalLong.empty(),
@@ -202,8 +217,9 @@ class DecisionJsonTest {
                 maybe(random, amount(random)),
                 random.nextInt(2),
                 maybe(random, watch),
-                maybe(random, new RankDemands.Demand(maybe(random, amount(random)), "by its use")));
-        return new RankRequest(rank(number), share(random), terms, observed);
+                maybe(random, new RankDemands.Demand(maybe(random, amount(random)), "by its use")),
+                maybe(random, amount(random)));
+        return new RankRequest(rank(number), share(random), terms, observed, maybe(random, planned(random)));
     }
 
     @Test
@@ -230,6 +246,23 @@ class DecisionJsonTest {
 
         assertThat(read(json.toString())).isEqualTo(Decisions.plan());
         assertThat(DecisionJson.parse("{\"schema\":1,\"kind\":\"drain\"}")).isEqualTo(new Line.Other("drain"));
+    }
+
+    @Test
+    void aRecordFromBeforeRanksBroughtAnEstimateAlongIsReadAndDecidesTheSame() throws Exception {
+        ObjectNode json = plan();
+        ((ObjectNode) json.at("/planning/settings")).remove("planned");
+        for (int rank = 0; rank < 2; rank++) {
+            ObjectNode request = (ObjectNode) json.at("/planning/input/ranks/" + rank + "/request");
+            request.remove("planned");
+            ((ObjectNode) request.path("observed")).remove("beside");
+        }
+
+        Planning planning = read(json.toString()).planning().orElseThrow();
+
+        assertThat(planning.input())
+                .isEqualTo(Decisions.plan().planning().orElseThrow().input());
+        assertThat(Rerun.of(planning, Optional.empty()).differences()).isEmpty();
     }
 
     // Goal: a missing number is an error, never a zero.

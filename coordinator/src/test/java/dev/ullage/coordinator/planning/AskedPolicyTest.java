@@ -90,6 +90,36 @@ class AskedPolicyTest {
         assertThat(learned.share(rankId(0))).isEmpty();
     }
 
+    // A new coordinator has nothing but what the workers report, and a worker says an estimate as its rank last did.
+    @Test
+    void anEstimateComesWithTheGrantAndIsRememberedOverARestartOfItsWorker() {
+        GrantReport plain = joined(0);
+        GrantReport planned = new GrantReport(
+                plain.instance(),
+                plain.share(),
+                plain.target(),
+                0,
+                0,
+                plain.ceiling(),
+                Optional.of("planned"),
+                Optional.of(Estimated.PLANNED));
+        Situation fromTheGrant = situation(OperatorWishes.NONE, planned);
+        Situation afterTheRestart = situation(OperatorWishes.NONE.learning(List.of(planned), T0), joined(0));
+
+        for (Situation situation : List.of(fromTheGrant, afterTheRestart)) {
+            assertThat(((Planned) plan(situation).get(0))
+                            .plan().limits().stream()
+                                    .map(limit -> limit.limits().max()))
+                    .containsExactly(gib(29));
+            assertThat(Explanations.of(plan(situation), LimitSettings.defaults().policies(), situation)
+                            .values())
+                    .flatExtracting(explanation -> explanation.ranks())
+                    .extracting(
+                            reason -> reason.needs().map(needs -> needs.phases().size()))
+                    .containsExactly(Optional.of(4));
+        }
+    }
+
     @Test
     void theNextWordOfARankCounts() {
         OperatorWishes learned = OperatorWishes.NONE

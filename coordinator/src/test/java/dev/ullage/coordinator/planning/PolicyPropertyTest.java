@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.PlannedNeeds;
+import dev.ullage.common.model.PlannedNeeds.Need;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.Share;
 import dev.ullage.config.FixedLimit;
@@ -41,7 +43,7 @@ class PolicyPropertyTest {
             Share.NONE, MemoryBytes.of(7), Share.NONE, PhaseShares.defaults(), PolicySettings.defaults()));
 
     /** A rank without its number. */
-    private record Rank(Share share, JobTerms terms, RankObserved observed) {}
+    private record Rank(Share share, JobTerms terms, RankObserved observed, Optional<PlannedNeeds> planned) {}
 
     @Provide
     Arbitrary<MemoryBytes> amounts() {
@@ -75,7 +77,25 @@ class PolicyPropertyTest {
                         amounts().optional(),
                         Arbitraries.longs().between(0, 1))
                 .as(PolicyPropertyTest::observed);
-        return Combinators.combine(shares(), terms, observed).as(Rank::new);
+        return Combinators.combine(shares(), terms, observed, planned().optional())
+                .as(Rank::new);
+    }
+
+    private Arbitrary<PlannedNeeds> planned() {
+        Arbitrary<Need> need = amounts().list().ofSize(3).map(PolicyPropertyTest::need);
+        return Combinators.combine(need, need, need, need, need, need, Arbitraries.of(true, false))
+                .as((init, forward, backward, optimizer, steady, state, whole) -> new PlannedNeeds(
+                        0,
+                        1,
+                        whole,
+                        OptionalInt.empty(),
+                        new PlannedNeeds.Phases(init, forward, backward, optimizer, steady),
+                        state));
+    }
+
+    private static Need need(List<MemoryBytes> amounts) {
+        List<MemoryBytes> sorted = amounts.stream().sorted().toList();
+        return new Need(sorted.get(0), sorted.get(1), sorted.get(2), sorted.get(0));
     }
 
     private static RankObserved observed(
@@ -101,7 +121,8 @@ class PolicyPropertyTest {
     private static List<RankRequest> numbered(List<Rank> ranks) {
         List<RankRequest> numbered = new ArrayList<>();
         for (Rank one : ranks) {
-            numbered.add(new RankRequest(rank(numbered.size()), one.share(), one.terms(), one.observed()));
+            numbered.add(
+                    new RankRequest(rank(numbered.size()), one.share(), one.terms(), one.observed(), one.planned()));
         }
         return numbered;
     }

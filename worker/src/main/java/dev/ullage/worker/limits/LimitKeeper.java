@@ -18,6 +18,7 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservationId;
@@ -86,18 +87,20 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
      * A process registered, for the first time or again; orders for it go to {@code listener}.
      *
      * @param policy what it asks for; passed on to the coordinator and of no meaning here
+     * @param planned what it was estimated to need, likewise
      */
     public record Joined(
             RankInstance instance,
             long claimedSequence,
             MemoryBytes claimedLimit,
             ActorRef<Order> listener,
-            Optional<String> policy)
+            Optional<String> policy,
+            Optional<PlannedNeeds> planned)
             implements Command {
 
-        /** One that asks for no policy. */
+        /** One that asks for nothing. */
         public Joined(RankInstance instance, long claimedSequence, MemoryBytes claimedLimit, ActorRef<Order> listener) {
-            this(instance, claimedSequence, claimedLimit, listener, Optional.empty());
+            this(instance, claimedSequence, claimedLimit, listener, Optional.empty(), Optional.empty());
         }
     }
 
@@ -136,7 +139,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     private final KeeperLogic logic;
     private final PromiseAudit audit = new PromiseAudit();
     private final Map<RankInstance, ActorRef<Order>> listeners = new TreeMap<>();
-    private final Map<RankInstance, String> policies = new TreeMap<>();
+    private final Map<RankInstance, Joined> asking = new TreeMap<>();
     private long ordersSent;
     private long ordersRepeated;
     private long confirmations;
@@ -253,9 +256,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
 
     private Behavior<Command> onJoined(Joined command) {
         listeners.put(command.instance(), command.listener());
-        command.policy()
-                .ifPresentOrElse(
-                        policy -> policies.put(command.instance(), policy), () -> policies.remove(command.instance()));
+        asking.put(command.instance(), command);
         KeeperLogic.Decision decision =
                 perform(logic.decide(new Join(command.instance(), command.claimedSequence(), command.claimedLimit())));
         audit.said(command.instance(), command.claimedSequence(), command.claimedLimit(), budget());
@@ -281,7 +282,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     private Behavior<Command> onLeft(Left command) {
         audit.left(command.instance());
         listeners.remove(command.instance());
-        policies.remove(command.instance());
+        asking.remove(command.instance());
         setup.turns().left(command.instance());
         reportIfChanged(perform(logic.decide(new Leave(command.instance()))));
         return this;
@@ -465,6 +466,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     }
 
     private GrantReport reportOf(Grant grant) {
+        Optional<Joined> asked = Optional.ofNullable(asking.get(grant.instance()));
         return new GrantReport(
                 grant.instance(),
                 grant.share(),
@@ -472,7 +474,8 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
                 grant.sequence(),
                 grant.confirmedSequence(),
                 grant.ceiling(),
-                Optional.ofNullable(policies.get(grant.instance())));
+                asked.flatMap(Joined::policy),
+                asked.flatMap(Joined::planned));
     }
 
     private DeviceId device() {

@@ -154,7 +154,8 @@ final class RankCodec {
                 fields.optionalBytes("heldBytes"),
                 fields.optionalBytes("turnBytes"),
                 fields.optionalNumber("turnAsk").orElse(0),
-                fields.object("directive").flatMap(OomLines::directive));
+                fields.object("directive").flatMap(OomLines::directive),
+                fields.object("planned").map(PlannedLines::planned));
     }
 
     private static Optional<RankMessage.Namespace> namespace(Fields fields) {
@@ -389,6 +390,23 @@ final class RankCodec {
                 throw new IllegalArgumentException(name + " must be an object, is " + shown(node.path(name)));
             }
             return Optional.of(new Fields(node.path(name)));
+        }
+
+        List<Fields> objects(String name) {
+            if (isAbsent(name)) {
+                return List.of();
+            }
+            List<Fields> objects = new ArrayList<>();
+            JsonNode array = node.path(name);
+            for (JsonNode element : array) {
+                if (element.isObject()) {
+                    objects.add(new Fields(element));
+                }
+            }
+            if (!array.isArray() || objects.size() < array.size()) {
+                throw new IllegalArgumentException(name + " must be a list of objects, is " + shown(array));
+            }
+            return objects;
         }
 
         boolean flag(String name) {

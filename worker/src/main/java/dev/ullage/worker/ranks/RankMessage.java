@@ -5,6 +5,7 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.OomKind;
 import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankUse;
@@ -27,6 +28,7 @@ sealed interface RankMessage {
      * @param turn what it holds on top of that by a turn, when it has one
      * @param lastAsk the last number it took when it asked for a turn, 0 when it never did
      * @param directive the newest directive it holds after an out-of-memory error of its job
+     * @param planned what it was estimated to need, when it was started with an estimate
      */
     record Hello(
             RankId rank,
@@ -38,7 +40,8 @@ sealed interface RankMessage {
             Optional<MemoryBytes> held,
             Optional<MemoryBytes> turn,
             long lastAsk,
-            Optional<JobDirective> directive)
+            Optional<JobDirective> directive,
+            Optional<PlannedNeeds> planned)
             implements RankMessage {
 
         /** The same, with the local rank that the worker knows it by. */
@@ -53,12 +56,14 @@ sealed interface RankMessage {
                     held,
                     turn,
                     lastAsk,
-                    directive);
+                    directive,
+                    planned);
         }
 
         /** The same, by the pid that its process has in the worker's namespace. */
         Hello withPid(long here) {
-            return new Hello(rank, here, Optional.empty(), facts, wish, inForce, held, turn, lastAsk, directive);
+            return new Hello(
+                    rank, here, Optional.empty(), facts, wish, inForce, held, turn, lastAsk, directive, planned);
         }
     }
 

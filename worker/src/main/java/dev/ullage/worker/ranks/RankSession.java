@@ -199,7 +199,14 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 .map(RankMessage.InForce::limit)
                 .or(() -> command.hello().held())
                 .orElse(MemoryBytes.ZERO);
-        setup.keeper().tell(new LimitKeeper.Joined(setup.instance(), sequence, limit, orders, facts.policy()));
+        setup.keeper()
+                .tell(new LimitKeeper.Joined(
+                        setup.instance(),
+                        sequence,
+                        limit,
+                        orders,
+                        facts.policy(),
+                        command.hello().planned()));
         return heard();
     }
 

@@ -2,10 +2,12 @@ package dev.ullage.worker.watch;
 
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankWatch.Batch;
+import dev.ullage.common.model.RankWatch.Batches;
 import dev.ullage.common.model.RankWatch.PhasePeak;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Function;
 
 /**
  * What a rank says of its allocator at the end of a step.
@@ -13,7 +15,8 @@ import java.util.OptionalLong;
  * @param step steps done, 0 or more
  * @param steps how many of them the peaks are of, 0 or more
  * @param peaks of the phases since the summary before
- * @param batch how the batch was cut in these steps, of a rank that takes batch shares
+ * @param batches what it says of its batches: how they were cut in these steps, and peaks by the size of the
+ *     micro-batch
  */
 public record StepSummary(
         long step,
@@ -22,22 +25,26 @@ public record StepSummary(
         List<PhasePeak> peaks,
         Amounts amounts,
         Counts counts,
-        Optional<Batch> batch) {
-
-    /** Of a rank that takes no batch shares. */
-    public StepSummary(
-            long step, long steps, OptionalLong epoch, List<PhasePeak> peaks, Amounts amounts, Counts counts) {
-        this(step, steps, epoch, peaks, amounts, counts, Optional.empty());
-    }
+        Optional<Batches> batches) {
 
     /** Whether both are of steps with as many samples. */
     boolean isCutAs(StepSummary other) {
-        return batch.map(Batch::samples).equals(other.batch.map(Batch::samples))
-                && batch.map(Batch::microBatch).equals(other.batch.map(Batch::microBatch));
+        return cut(Batch::samples).equals(other.cut(Batch::samples))
+                && cut(Batch::microBatch).equals(other.cut(Batch::microBatch));
+    }
+
+    private Optional<Integer> cut(Function<Batch, Integer> size) {
+        return batches.flatMap(Batches::cut).map(size);
     }
 
     public StepSummary {
         peaks = List.copyOf(peaks);
+    }
+
+    /** Of a training that says nothing of its batches. */
+    public StepSummary(
+            long step, long steps, OptionalLong epoch, List<PhasePeak> peaks, Amounts amounts, Counts counts) {
+        this(step, steps, epoch, peaks, amounts, counts, Optional.empty());
     }
 
     /**

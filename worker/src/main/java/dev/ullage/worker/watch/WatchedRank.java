@@ -87,6 +87,6 @@ public final class WatchedRank {
                 leaks.verdict(),
                 List.copyOf(snapshots),
                 asked.flatMap(Asked::release),
-                summary.batch()));
+                summary.batches()));
     }
 }

@@ -14,6 +14,7 @@ import dev.ullage.common.ledger.Order;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
@@ -36,6 +37,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.testkit.typed.javadsl.ManualTime;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
@@ -47,6 +49,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The keeper around the ledger: what leaves it, when, and what it does when its file cannot be written. */
 class LimitKeeperTest {
+    private static final PlannedNeeds.Need NEED = new PlannedNeeds.Need(gib(1), gib(2), gib(3), gib(1));
+    private static final PlannedNeeds PLANNED = new PlannedNeeds(
+            0, 1, true, OptionalInt.empty(), new PlannedNeeds.Phases(NEED, NEED, NEED, NEED, NEED), NEED);
+
     private static final ActorTestKit KIT = ActorTestKit.create(
             ManualTime.config().withFallback(ClusterConfig.localConfig()).withFallback(ConfigFactory.load()));
     private static final ManualTime TIME = ManualTime.get(KIT.system());
@@ -217,14 +223,15 @@ class LimitKeeperTest {
 
     // It is not the ledger's: the rank says it in each hello, and the last word counts.
     @Test
-    void aReportSaysWhichPolicyARankAsksFor() {
-        keeper.tell(new LimitKeeper.Joined(A, 0, MemoryBytes.ZERO, rankA.getRef(), Optional.of("growth")));
+    void aReportSaysWhatARankAsksFor() {
+        keeper.tell(new LimitKeeper.Joined(
+                A, 0, MemoryBytes.ZERO, rankA.getRef(), Optional.of("growth"), Optional.of(PLANNED)));
         hello(B, rankB);
         plan(1, 1, limit(A, 30), limit(B, 30));
 
-        assertThat(answer().ledger().grants())
-                .extracting(GrantReport::policy)
-                .containsExactly(Optional.of("growth"), Optional.empty());
+        List<GrantReport> grants = answer().ledger().grants();
+        assertThat(grants).extracting(GrantReport::policy).containsExactly(Optional.of("growth"), Optional.empty());
+        assertThat(grants).extracting(GrantReport::planned).containsExactly(Optional.of(PLANNED), Optional.empty());
         hello(A, rankA);
         plan(1, 2, limit(A, 30), limit(B, 30));
         assertThat(answer().ledger().grants()).extracting(GrantReport::policy).containsOnly(Optional.empty());

@@ -43,6 +43,7 @@ class RankAdmissionTest {
                 Optional.empty(),
                 Optional.empty(),
                 0,
+                Optional.empty(),
                 Optional.empty());
         try (SocketChannel channel = SocketChannel.open()) {
             admission.hello(

@@ -87,6 +87,7 @@ class RankCodecTest {
                         Optional.of(MemoryBytes.of(1234567)),
                         Optional.of(MemoryBytes.of(77)),
                         5,
+                        Optional.empty(),
                         Optional.empty()));
     }
 
@@ -110,6 +111,7 @@ class RankCodecTest {
                 Optional.empty(),
                 Optional.empty(),
                 0,
+                Optional.empty(),
                 Optional.empty());
         String start = "{'type':'hello','version':1,'job':'j','rank':0,'worldSize':1,'localRank':0,'pid':1,"
                 + "'launcher':'none'";
@@ -206,12 +208,14 @@ class RankCodecTest {
         assertThat(((RankMessage.Watched) parse("{'type':'phase-summary','step':7,'batch':{'sequence':1,'job':64,"
                                 + "'samples':40,'microBatch':20,'most':24,'baseBytes':5}}"))
                         .summary()
-                        .batch())
+                        .batches()
+                        .flatMap(RankWatch.Batches::cut))
                 .contains(new RankWatch.Batch(1, 64, 40, 20, OptionalInt.of(24), bytes(5)));
         assertThat(((RankMessage.Watched) parse("{'type':'phase-summary','step':7,'batch':{'sequence':0,'job':64,"
                                 + "'samples':40,'microBatch':40}}"))
                         .summary()
-                        .batch())
+                        .batches()
+                        .flatMap(RankWatch.Batches::cut))
                 .contains(new RankWatch.Batch(0, 64, 40, 40, OptionalInt.empty(), Optional.empty()));
         assertThat(refused("{'type':'phase-summary','step':7,'batch':{'sequence':0,'job':64,'samples':0,"
                         + "'microBatch':40}}"))

@@ -72,6 +72,7 @@ class RankSessionsTest {
                 Optional.empty(),
                 Optional.empty(),
                 0,
+                Optional.empty(),
                 Optional.empty());
         worker.on(new RankSessions.Admit(new RankAdmission.Admitted(
                 instance, device, new RankSession.Connected(hello, channel, handle -> ("welcome " + handle.id())

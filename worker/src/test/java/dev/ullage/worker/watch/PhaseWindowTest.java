@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.model.RankWatch.Batch;
 import dev.ullage.common.model.RankWatch.PhasePeak;
 import dev.ullage.common.model.RankWatch.Progress;
@@ -71,7 +72,13 @@ class PhaseWindowTest {
     private static StepSummary cut(long step, int samples, long sequence) {
         Batch batch = new Batch(sequence, 64, samples, samples, OptionalInt.empty(), Optional.of(MemoryBytes.of(step)));
         return new StepSummary(
-                step, 1, UNKNOWN, List.of(peak(Phase.FORWARD, samples)), NO_AMOUNTS, NO_COUNTS, Optional.of(batch));
+                step,
+                1,
+                UNKNOWN,
+                List.of(peak(Phase.FORWARD, samples)),
+                NO_AMOUNTS,
+                NO_COUNTS,
+                RankWatch.Batches.of(Optional.of(batch), Optional.empty()));
     }
 
     // Goal: what a rank needed for a larger batch is not taken for what it needs for the smaller one.

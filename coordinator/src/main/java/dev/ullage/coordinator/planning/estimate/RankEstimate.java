@@ -3,6 +3,7 @@ package dev.ullage.coordinator.planning.estimate;
 import dev.ullage.common.model.MemoryBytes;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * What each rank of one pipeline stage needs.
@@ -14,6 +15,8 @@ import java.util.Map;
  * @param peak the most in any iteration
  * @param lower what it will hardly be less than
  * @param upper what it will hardly be more than
+ * @param ranges of each phase, by the same rules as {@code lower} and {@code upper}
+ * @param optimizerState of what the first optimizer step makes and keeps
  * @param host what the rank keeps in host memory
  */
 public record RankEstimate(
@@ -24,8 +27,13 @@ public record RankEstimate(
         MemoryBytes peak,
         MemoryBytes lower,
         MemoryBytes upper,
+        Map<PhasePoint, Range> ranges,
+        Range optimizerState,
         MemoryBytes host,
         List<Integer> layers) {
+    /** What an amount will hardly be less and hardly be more than. */
+    public record Range(MemoryBytes lower, MemoryBytes upper) {}
+
     /** Moments whose peaks differ. */
     public enum PhasePoint {
         INIT,
@@ -44,6 +52,19 @@ public record RankEstimate(
     /** The peak of a phase: the sum of what is there. */
     public MemoryBytes at(PhasePoint point) {
         return phases.getOrDefault(point, Map.of()).values().stream().reduce(MemoryBytes.ZERO, MemoryBytes::plus);
+    }
+
+    /** Of the peak of a phase. */
+    public Range rangeAt(PhasePoint point) {
+        return Objects.requireNonNull(ranges.get(point));
+    }
+
+    /** What of the peak of a phase is state. */
+    public MemoryBytes stateAt(PhasePoint point) {
+        return phases.getOrDefault(point, Map.of()).entrySet().stream()
+                .filter(part -> part.getKey().isState())
+                .map(Map.Entry::getValue)
+                .reduce(MemoryBytes.ZERO, MemoryBytes::plus);
     }
 
     /** The highest of the first iteration. */

@@ -114,9 +114,13 @@ record Terms(Map<Part, Double> bytes, boolean gradientsFreed) {
     }
 
     double state() {
+        return state(bytes);
+    }
+
+    static double state(Map<Part, Double> parts) {
         double sum = 0;
-        for (Part part : Part.values()) {
-            sum += part.isState() ? get(part) : 0;
+        for (Map.Entry<Part, Double> part : parts.entrySet()) {
+            sum += part.getKey().isState() ? part.getValue() : 0;
         }
         return sum;
     }

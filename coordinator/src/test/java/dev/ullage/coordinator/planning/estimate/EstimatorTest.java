@@ -1,8 +1,11 @@
 package dev.ullage.coordinator.planning.estimate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.coordinator.planning.estimate.Advice.Change;
 import dev.ullage.coordinator.planning.estimate.RankEstimate.PhasePoint;
 import java.util.List;
@@ -11,6 +14,7 @@ import java.util.TreeMap;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
+import org.assertj.core.data.Offset;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 
@@ -146,5 +150,63 @@ class EstimatorTest {
     void aThousandRanksAreOneStageEach() {
         List<RankEstimate> stages = estimate("tp=8", "pp=4", "dp=32", "framework=megatron");
         assertThat(stages).extracting(RankEstimate::ranks).containsOnly(256);
+    }
+
+    @Test
+    void everyPhaseHasARangeAroundItsPeakAndItsStateWithinIt() {
+        for (RankEstimate stage : estimate("framework=megatron", "pp=4", "global-batch=32", "dp=2")) {
+            for (PhasePoint point : PhasePoint.values()) {
+                assertThat(stage.rangeAt(point).lower()).isLessThan(stage.at(point));
+                assertThat(stage.rangeAt(point).upper()).isGreaterThan(stage.at(point));
+                assertThat(stage.stateAt(point)).isLessThanOrEqualTo(stage.at(point));
+            }
+            assertThat(stage.rangeAt(PhasePoint.STEADY).upper()).isLessThanOrEqualTo(stage.upper());
+        }
+    }
+
+    @Test
+    void aFieldThatIsMissingWidensTheRangeOfEachPhaseThatItMatters() {
+        RankEstimate known = estimate("framework=megatron").get(0);
+        Map<String, String> fields = llama("framework=megatron");
+        fields.remove("micro-batch");
+        RankEstimate open = Estimator.estimate(
+                        SetupReader.read(fields).reading().orElseThrow())
+                .get(0);
+
+        assertThat(open.rangeAt(PhasePoint.BACKWARD).upper())
+                .isGreaterThan(known.rangeAt(PhasePoint.BACKWARD).upper());
+        assertThat(open.rangeAt(PhasePoint.INIT)).isEqualTo(known.rangeAt(PhasePoint.INIT));
+    }
+
+    @Test
+    void aRankBringsAlongWhatItsStageNeeds() {
+        List<PlannedNeeds> stages = PlannedStages.of(reading("framework=megatron", "pp=4", "global-batch=32", "dp=2"));
+        List<RankEstimate> estimates = estimate("framework=megatron", "pp=4", "global-batch=32", "dp=2");
+
+        assertThat(stages).hasSize(4);
+        for (int stage = 0; stage < stages.size(); stage++) {
+            PlannedNeeds needs = stages.get(stage);
+            assertThat(needs.stage()).isEqualTo(stage);
+            assertThat(needs.stages()).isEqualTo(4);
+            assertThat(needs.wholeProcess()).isTrue();
+            assertThat(needs.microBatch()).hasValue(2);
+            assertThat(needs.phases().steady().point())
+                    .isEqualTo(estimates.get(stage).at(PhasePoint.STEADY));
+            assertThat(needs.optimizerState().state())
+                    .isEqualTo(estimates.get(stage).part(Part.OPTIMIZER));
+            // The backward pass of later steps is the highest of all, up to the bytes that each part is rounded by.
+            assertThat(needs.later(Phase.BACKWARD).orElseThrow().point().value())
+                    .isCloseTo(needs.phases().steady().point().value(), Offset.offset(16L));
+        }
+        assertThat(stages.get(0).highest().upper())
+                .isNotEqualTo(stages.get(3).highest().upper());
+    }
+
+    @Test
+    void whatIsAllocatedIsNoMeasureForALimit() {
+        assertThatThrownBy(() -> PlannedStages.of(reading("measure=allocated")))
+                .hasMessageContaining("measure is allocated");
+        assertThat(PlannedStages.of(reading("measure=reserved")).get(0).wholeProcess())
+                .isFalse();
     }
 }
