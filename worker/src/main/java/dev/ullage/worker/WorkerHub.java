@@ -324,8 +324,10 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         paces.computeIfAbsent(sample.device(), device -> new ReportPace())
                 .offer(newest, sample.quality(), setup.clock().instant())
                 .ifPresent(report -> {
-                    coordinator.tell(report);
-                    coordinator.tell(new DeviceWatched(setup.node(), sample.device(), sample.quality()));
+                    coordinator.tell(report.sample());
+                    if (report.isQualityDue()) {
+                        coordinator.tell(new DeviceWatched(setup.node(), sample.device(), sample.quality()));
+                    }
                 });
     }
 

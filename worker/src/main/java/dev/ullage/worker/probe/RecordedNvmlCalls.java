@@ -16,7 +16,8 @@ import java.util.TreeMap;
  */
 final class RecordedNvmlCalls implements NvmlCalls {
     private static final String ABSENT = "not in the recording";
-    private static final long PLACES = 10_000;
+    /** More than a card and its places have: {@link NvmlTarget} knows places below 10,000. */
+    private static final long HANDLES = 20_000;
 
     private final NvmlRecording recording;
     private final Map<String, Integer> given = new TreeMap<>();
@@ -25,17 +26,16 @@ final class RecordedNvmlCalls implements NvmlCalls {
         this.recording = recording;
     }
 
-    /** From 1, for an address of 0 is none. */
+    /** From 1, for an address of 0 is none; a card before its places. */
     private static NvmlHandle handle(NvmlTarget target) {
-        return new NvmlHandle(target.index() * PLACES + target.place().orElse((int) PLACES - 2) + 1);
+        int within = target.place().isPresent() ? target.place().getAsInt() + 1 : 0;
+        return new NvmlHandle(target.index() * HANDLES + within + 1);
     }
 
     private static NvmlTarget target(NvmlHandle handle) {
-        int index = (int) ((handle.address() - 1) / PLACES);
-        int place = (int) ((handle.address() - 1) % PLACES);
-        return place == PLACES - 2
-                ? NvmlTarget.card(index)
-                : NvmlTarget.card(index).slice(place);
+        NvmlTarget card = NvmlTarget.card((int) ((handle.address() - 1) / HANDLES));
+        int within = (int) ((handle.address() - 1) % HANDLES);
+        return within == 0 ? card : card.slice(within - 1);
     }
 
     private synchronized Answer next(String key, List<Answer> answers) {

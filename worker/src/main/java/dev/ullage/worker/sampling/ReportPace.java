@@ -21,6 +21,16 @@ public final class ReportPace {
     /** A little less than a coordinator's tick, so that readings at that very pace are all told. */
     static final Duration SHORTEST = Duration.ofMillis(225);
 
+    /** How often the quality is told though it did not change. */
+    static final Duration QUALITY = Duration.ofSeconds(1);
+
+    /**
+     * What is to be told.
+     *
+     * @param isQualityDue whether the quality of the readings is to be told with it
+     */
+    public record Report(DeviceSampled sample, boolean isQualityDue) {}
+
     /** What of a report is not just an amount. */
     private record Kind(SampleState state, boolean isMemoryKnown, boolean isForeignKnown, List<String> problems) {}
 
@@ -29,12 +39,17 @@ public final class ReportPace {
 
     private Optional<Instant> toldAt = Optional.empty();
     private Optional<Kind> told = Optional.empty();
+    private Optional<SampleQuality> quality = Optional.empty();
+    private Instant qualityAt = Instant.EPOCH;
     private Optional<Peak> peak = Optional.empty();
 
     /** @return what is to be told now; empty when that has time */
-    public Optional<DeviceSampled> offer(DeviceSampled newest, SampleQuality quality, Instant now) {
+    public Optional<Report> offer(DeviceSampled newest, SampleQuality qualityNow, Instant now) {
         Kind kind = new Kind(
-                quality.state(), newest.memory().isPresent(), newest.foreign().isPresent(), newest.problems());
+                qualityNow.state(),
+                newest.memory().isPresent(),
+                newest.foreign().isPresent(),
+                newest.problems());
         boolean isNewInKind = !told.equals(Optional.of(kind));
         if (isNewInKind) {
             // What came before was read under other conditions.
@@ -50,7 +65,17 @@ public final class ReportPace {
         toldAt = Optional.of(now);
         told = Optional.of(kind);
         peak = Optional.empty();
-        return Optional.of(report);
+        return Optional.of(new Report(report, isQualityDue(qualityNow, now)));
+    }
+
+    private boolean isQualityDue(SampleQuality now, Instant at) {
+        boolean isDue = !quality.equals(Optional.of(now))
+                || Duration.between(qualityAt, at).compareTo(QUALITY) >= 0;
+        if (isDue) {
+            quality = Optional.of(now);
+            qualityAt = at;
+        }
+        return isDue;
     }
 
     private Optional<Peak> higher(DeviceSampled newest, Instant now) {

@@ -9,6 +9,7 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.worker.sampling.ReportPace.Report;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -43,7 +44,11 @@ class ReportPaceTest {
     }
 
     private Optional<DeviceSampled> offer(DeviceSampled sample, SampleState state, long millis) {
-        return pace.offer(sample, new SampleQuality(state, 0), START.plusMillis(millis));
+        return report(sample, new SampleQuality(state, 0), millis).map(Report::sample);
+    }
+
+    private Optional<Report> report(DeviceSampled sample, SampleQuality quality, long millis) {
+        return pace.offer(sample, quality, START.plusMillis(millis));
     }
 
     private Optional<DeviceSampled> offer(DeviceSampled sample, long millis) {
@@ -84,6 +89,21 @@ class ReportPaceTest {
         assertThat(offer(reading(10), SampleState.FRESH, 170)).isPresent();
     }
 
+    @Test
+    void theQualityIsToldWhenItChangesAndElseOnceASecond() {
+        SampleQuality good = new SampleQuality(SampleState.FRESH, 0);
+        SampleQuality worse = new SampleQuality(SampleState.FRESH, 1);
+        List<Boolean> due = new ArrayList<>();
+        for (int at = 0; at <= 1_250; at += 250) {
+            due.add(report(reading(1), good, at).orElseThrow().isQualityDue());
+        }
+        assertThat(due).containsExactly(true, false, false, false, true, false);
+        assertThat(report(reading(1), worse, 1_500).orElseThrow().isQualityDue())
+                .isTrue();
+        assertThat(report(reading(1), worse, 1_750).orElseThrow().isQualityDue())
+                .isFalse();
+    }
+
     /** Whatever is read and whenever, what is told has every maximum between two tellings, and is told often enough. */
     @Property
     void noPeakIsLost(
@@ -96,7 +116,8 @@ class ReportPaceTest {
             since.add(amounts.get(i));
             long now = (long) i * interval;
             Optional<DeviceSampled> report = fresh.offer(
-                    reading(amounts.get(i)), new SampleQuality(SampleState.FRESH, 0), START.plusMillis(now));
+                            reading(amounts.get(i)), new SampleQuality(SampleState.FRESH, 0), START.plusMillis(now))
+                    .map(Report::sample);
             if (report.isPresent()) {
                 assertThat(used(report))
                         .isEqualTo(since.stream().mapToInt(x -> x).max().orElseThrow());
