@@ -7,6 +7,7 @@
  *     FAKE_CUDA_INTEGRATED=0|1       whether the device uses the host's memory
  *     FAKE_CUDA_SCRIPT=<file>        a script of the fake NVML: a context adds "device.0.compute=<this process>:<bytes>"
  *     FAKE_CUDA_CONTEXT=<bytes>      what a context costs
+ *     FAKE_CUDA_ALLOCATION_PERCENT=<n>  how much of an allocation is seen as used, else 100
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,20 +55,46 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
     return 0;
 }
 
+/* Says in the script how much this process uses, in the place of what it said before. */
+static void use(long bytes) {
+    static long before = -1;
+    const char *file = getenv("FAKE_CUDA_SCRIPT");
+    FILE *script = file ? fopen(file, "r+") : NULL;
+    if (!script) return;
+    if (before < 0) {
+        fseek(script, 0, SEEK_END);
+        before = ftell(script);
+    }
+    if (ftruncate(fileno(script), before) == 0 && bytes >= 0) {
+        fseek(script, before, SEEK_SET);
+        fprintf(script, "device.0.compute=%d:%ld\n", (int) getpid(), bytes);
+    }
+    fclose(script);
+}
+
 int cuCtxCreate_v2(void **context, unsigned int flags, int device) {
     (void) flags;
     (void) device;
-    const char *file = getenv("FAKE_CUDA_SCRIPT");
-    FILE *script = file ? fopen(file, "a") : NULL;
-    if (script) {
-        fprintf(script, "device.0.compute=%d:%ld\n", (int) getpid(), setting("FAKE_CUDA_CONTEXT"));
-        fclose(script);
-    }
+    use(setting("FAKE_CUDA_CONTEXT"));
     *context = (void *) uuid;
     return 0;
 }
 
 int cuCtxDestroy_v2(void *context) {
     (void) context;
+    use(-1);
+    return 0;
+}
+
+int cuMemAlloc_v2(unsigned long long *pointer, size_t bytes) {
+    long percent = setting("FAKE_CUDA_ALLOCATION_PERCENT");
+    use(setting("FAKE_CUDA_CONTEXT") + (long) bytes * (percent ? percent : 100) / 100);
+    *pointer = 1;
+    return 0;
+}
+
+int cuMemFree_v2(unsigned long long pointer) {
+    (void) pointer;
+    use(setting("FAKE_CUDA_CONTEXT"));
     return 0;
 }

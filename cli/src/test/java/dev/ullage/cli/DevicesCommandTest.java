@@ -105,7 +105,8 @@ class DevicesCommandTest {
         try (Stream<Path> files = Files.walk(RECORDINGS)) {
             List<String> found = files.filter(Files::isRegularFile)
                     .map(file -> RECORDINGS.relativize(file).toString())
-                    .filter(name -> name.matches("(nvidia-smi/.*|cases/(A0.|G01|H01)/.*)\\.(txt|csv|xml|prom)"))
+                    .filter(name -> name.matches(
+                            "(nvidia-smi/.*|cases/(A0.|G01|H01)/.*)\\.(txt|csv|xml|prom)" + "|cases/.*/nvml.*\\.json"))
                     .toList();
             assertThat(found).hasSizeGreaterThan(50);
             return found.stream();
@@ -116,20 +117,31 @@ class DevicesCommandTest {
     @Test
     void theFilesOfAFolderThatBelongTogetherAreOneMachine() throws JsonProcessingException {
         JsonNode spark = json(fromRecordings("cases/A01")).path("devices");
-        assertThat(spark).hasSize(1);
+        assertThat(spark).hasSize(2);
+        assertThat(spark.path(1).path("source").textValue()).isEqualTo("nvml.json");
+        for (String field : List.of("kind", "totalBytes", "usedBytes", "freeBytes", "allocatableBytes")) {
+            assertThat(spark.path(1).path(field))
+                    .as(field)
+                    .isEqualTo(spark.path(0).path(field));
+        }
         assertThat(spark.path(0).path("kind").textValue()).isEqualTo("unified");
         assertThat(spark.path(0).path("totalBytes").longValue()).isEqualTo(127_600_748L * 1024);
         assertThat(spark.path(0).path("usedBytes").longValue()).isEqualTo(20_064_501_760L);
 
         JsonNode wsl = json(fromRecordings("cases/A05")).path("devices");
-        assertThat(wsl).hasSize(1);
-        assertThat(wsl.path(0).path("usedBytes").longValue()).isEqualTo(14_360L << 20);
-        assertThat(wsl.path(0).path("processes").path(0).path("usedBytes").isNull())
+        assertThat(wsl).hasSize(2);
+        assertThat(wsl.path(0).path("processes").isNull()).isTrue();
+        assertThat(wsl.path(1).path("usedBytes").longValue()).isEqualTo(14_360L << 20);
+        assertThat(wsl.path(1).path("processes").path(0).path("usedBytes").isNull())
                 .isTrue();
 
         JsonNode slices = json(fromRecordings("cases/A02")).path("devices");
         assertThat(slices.findValuesAsText("kind")).containsOnly("mig");
         assertThat(slices.path(0).path("uuid").textValue()).startsWith("MIG-0b0b0b0b");
+
+        JsonNode last = slices.path(slices.size() - 1);
+        assertThat(last.path("source").textValue()).isEqualTo("nvml.json");
+        assertThat(last.path("usedBytes").longValue()).isEqualTo(15_063_842_816L);
 
         JsonNode all = json(fromRecordings("nvidia-smi"));
         assertThat(all.path("sources").size()).isBetween(25, 40);

@@ -11,6 +11,7 @@ import dev.ullage.worker.WorkerStartException.Kind;
 import dev.ullage.worker.probe.DeviceProblem;
 import dev.ullage.worker.probe.GpuProbe;
 import dev.ullage.worker.probe.NvmlProbe;
+import dev.ullage.worker.probe.NvmlRecorder;
 import dev.ullage.worker.probe.ProbeUnavailableException;
 import dev.ullage.worker.probe.ProbeUnavailableException.Reason;
 import dev.ullage.worker.probe.SimulatedProbe;
@@ -20,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -73,9 +75,8 @@ public final class DeviceSource {
      * @throws ProbeUnavailableException with what stood in the way of each
      */
     public static GpuProbe probe(WorkerSettings.Devices settings) throws ProbeUnavailableException {
-        String library = settings.nvmlLibrary().map(Path::toString).orElse(NvmlProbe.DEFAULT_LIBRARY);
         try {
-            return openWithin(OPEN_WITHIN, library);
+            return openWithin(OPEN_WITHIN, library(settings));
         } catch (ProbeUnavailableException nvml) {
             if (nvml.reason() == Reason.DRIVER_HANGS) {
                 throw nvml;
@@ -105,7 +106,25 @@ public final class DeviceSource {
 
     /** A driver may hang from the first call on; the worker then says so instead of hanging too. */
     static GpuProbe openWithin(Duration deadline, String library) throws ProbeUnavailableException {
-        FutureTask<GpuProbe> opening = new FutureTask<>(() -> NvmlProbe.open(library));
+        return openWithin(deadline, () -> NvmlProbe.open(library));
+    }
+
+    /**
+     * The real devices through NVML alone, with every call written down.
+     *
+     * @param recorder has what was called so far also when this fails
+     */
+    public static GpuProbe recorded(WorkerSettings.Devices settings, NvmlRecorder recorder)
+            throws ProbeUnavailableException {
+        return openWithin(OPEN_WITHIN, () -> NvmlProbe.recorded(library(settings), recorder));
+    }
+
+    private static String library(WorkerSettings.Devices settings) {
+        return settings.nvmlLibrary().map(Path::toString).orElse(NvmlProbe.DEFAULT_LIBRARY);
+    }
+
+    private static GpuProbe openWithin(Duration deadline, Callable<GpuProbe> open) throws ProbeUnavailableException {
+        FutureTask<GpuProbe> opening = new FutureTask<>(open);
         Thread thread = new Thread(opening, "probe-open");
         thread.setDaemon(true);
         thread.start();

@@ -37,6 +37,7 @@ import dev.ullage.worker.rungs.Enforcer;
 import dev.ullage.worker.sampling.Attribution;
 import dev.ullage.worker.sampling.DeviceTerms;
 import dev.ullage.worker.sampling.ForeignMemory;
+import dev.ullage.worker.sampling.ReportPace;
 import dev.ullage.worker.sampling.Sample;
 import java.time.Clock;
 import java.time.Duration;
@@ -138,6 +139,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private final Setup setup;
     private final Map<DeviceId, ActorRef<LimitKeeper.Command>> keepers = new LinkedHashMap<>();
     private final Map<DeviceId, DeviceTerms> terms = new LinkedHashMap<>();
+    private final Map<DeviceId, ReportPace> paces = new LinkedHashMap<>();
     private final List<DeviceInfo> devices = new ArrayList<>();
     private final ActorRef<ToCoordinator> reports;
     private final RankSessions sessions;
@@ -200,6 +202,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private Behavior<Command> onLinkUp(LinkUp command) {
         link = new Link(command.link(), command.coordinator());
+        paces.clear();
         LOG.info("node={} reason=\"member of a cluster\"", setup.node());
         return onAnnounce();
     }
@@ -304,9 +307,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         ActorRef<LimitKeeper.Command> keeper = keepers.get(device);
         DeviceTerms known = terms.get(device);
         if (keeper != null && known != null && sample.isFresh()) {
-            MemoryBytes counted = known.foreign(foreign);
             reading.memory()
-                    .ifPresent(memory -> keeper.tell(new LimitKeeper.Measured(known.allocatable(memory), counted)));
+                    .flatMap(memory -> known.news(memory, foreign, setup.clock().instant()))
+                    .ifPresent(news -> keeper.tell(new LimitKeeper.Measured(news.allocatable(), news.foreign())));
         }
         Map<Long, MemoryBytes> used = whose.useByRank(reading);
         if (sample.isFresh()) {
@@ -345,16 +348,23 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         if (link == null) {
             return;
         }
-        link.coordinator()
-                .tell(new DeviceSampled(
-                        setup.node(),
-                        sample.device(),
-                        sample.age().toMillis(),
-                        sample.reading().memory(),
-                        foreign,
-                        ranks,
-                        problems));
-        link.coordinator().tell(new DeviceWatched(setup.node(), sample.device(), sample.quality()));
+        DeviceSampled newest = new DeviceSampled(
+                setup.node(),
+                sample.device(),
+                sample.age().toMillis(),
+                sample.reading().memory(),
+                foreign,
+                ranks,
+                problems);
+        ActorRef<ToCoordinator> coordinator = link.coordinator();
+        paces.computeIfAbsent(sample.device(), device -> new ReportPace())
+                .offer(newest, sample.quality(), setup.clock().instant())
+                .ifPresent(report -> {
+                    coordinator.tell(report.sample());
+                    if (report.isQualityDue()) {
+                        coordinator.tell(new DeviceWatched(setup.node(), sample.device(), sample.quality()));
+                    }
+                });
     }
 
     private Behavior<Command> onDeviceAdded(DeviceAdded command) {

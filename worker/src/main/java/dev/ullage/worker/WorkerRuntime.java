@@ -81,7 +81,8 @@ public final class WorkerRuntime implements AutoCloseable {
     /** Starts a worker or says why it cannot; on failure nothing is left behind. */
     public static WorkerRuntime start(Setup setup, Clock clock) throws WorkerStartException {
         OwnershipLocks locks = new OwnershipLocks();
-        DeviceReaders readers = new DeviceReaders(setup.devices().probe(), PROC);
+        DeviceReaders readers = new DeviceReaders(
+                setup.devices().probe(), PROC, setup.settings().sampleInterval());
         TurnDesk turns = new TurnDesk(setup.settings().turnDeadline(), clock);
         DeviceRoster roster = new DeviceRoster(setup, locks, readers, turns, clock);
         try {

@@ -13,11 +13,15 @@ import dev.ullage.config.UllageSettings;
 import dev.ullage.config.WorkerSettings;
 import dev.ullage.worker.DeviceSource;
 import dev.ullage.worker.probe.GpuProbe;
+import dev.ullage.worker.probe.NvmlRecorder;
 import dev.ullage.worker.probe.ProbeUnavailableException;
 import dev.ullage.worker.probe.SimulatedProbe;
+import dev.ullage.worker.sampling.DeviceReaders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -33,13 +37,17 @@ import picocli.CommandLine.Option;
             "",
             "ALLOCATABLE is TOTAL without what the driver keeps for itself: all that ranks can ever be given. Why a"
                     + " figure is not known (\"-\") is under PROBLEMS.",
-            "For a bug report: nvidia-smi -q -x > nvidia-smi-q-x.xml; nvidia-smi -L > nvidia-smi-L.txt",
+            "For a bug report: ullage devices --record nvml.json; nvidia-smi -q -x > nvidia-smi-q-x.xml. A recording has"
+                    + " the devices' names and UUIDs, amounts, and pids; no command lines, no host name.",
             "In a folder, files with the same name up to nvidia-smi-q-x, query-gpu, compute-apps, nvidia-smi-L, table or"
-                    + " meminfo are of one machine."
+                    + " meminfo are of one machine, and recordings of NVML are nvml*.json."
         })
 public final class DevicesCommand implements Callable<Integer> {
-    private static final String RECORD =
-            "Record some with nvidia-smi -q -x > nvidia-smi-q-x.xml, or leave out --from to look at this machine";
+    private static final String RECORD = "Record some with ullage devices --record nvml.json or nvidia-smi -q -x >"
+            + " nvidia-smi-q-x.xml, or leave out --from to look at this machine";
+
+    private static final Path PROC = Path.of("/proc");
+    private static final Duration READ_WITHIN = Duration.ofSeconds(10);
 
     private final CliEnvironment environment;
 
@@ -49,9 +57,15 @@ public final class DevicesCommand implements Callable<Integer> {
     @Option(
             names = "--from",
             paramLabel = "PATH",
-            description = "Recorded outputs of nvidia-smi instead of this machine: tables, -q -x, -L, or the queries as"
-                    + " CSV; a file or a folder of them.")
+            description = "Recordings instead of this machine: of NVML (--record), or outputs of nvidia-smi: tables,"
+                    + " -q -x, -L, or the queries as CSV; a file or a folder of them.")
     private @Nullable Path from;
+
+    @Option(
+            names = "--record",
+            paramLabel = "FILE",
+            description = "Write down what NVML was asked and answered, to a new file; what --from shows.")
+    private @Nullable Path record;
 
     @Option(
             names = "--simulate",
@@ -68,6 +82,10 @@ public final class DevicesCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws SettingsException, CommandFailure {
+        if (record != null && (from != null || simulate != null)) {
+            throw new CommandFailure(
+                    ExitCode.USAGE, "--record is of the real devices of this machine; leave out --from and --simulate");
+        }
         return from == null ? ofThisMachine() : recorded(from);
     }
 
@@ -76,13 +94,51 @@ public final class DevicesCommand implements Callable<Integer> {
                 ? List.of()
                 : List.of(new SettingsFlag("--simulate", "ullage.worker.devices.simulate", simulate));
         UllageSettings settings = SettingsLoader.load(Optional.ofNullable(config), flags, environment.variables());
+        if (record != null) {
+            return recordTo(record, settings.worker().devices());
+        }
         try (GpuProbe probe = probe(settings)) {
-            ShownSource source = ShownSource.of(probe);
-            show(List.of(source), List.of());
+            show(List.of(read(probe)), List.of());
             return ExitCode.OK.code();
         } catch (ProbeUnavailableException e) {
             return nothing("no GPU can be used: " + DeviceSource.withWaysOut(String.valueOf(e.getMessage())));
         }
+    }
+
+    /** A device that does not answer is shown as one, beside the others. */
+    private static ShownSource read(GpuProbe probe) {
+        try (DeviceReaders readers = new DeviceReaders(probe, PROC, READ_WITHIN)) {
+            return ShownSource.of(probe, device -> readers.readWithin(device, READ_WITHIN));
+        }
+    }
+
+    /** What a driver says that cannot be used is worth recording most, so the file is written in any case. */
+    private int recordTo(Path file, WorkerSettings.Devices devices) throws CommandFailure {
+        if (Files.exists(file)) {
+            throw new CommandFailure(ExitCode.USAGE, "--record: '" + file + "' is there already; name a new file");
+        }
+        NvmlRecorder recorder = new NvmlRecorder();
+        try (GpuProbe probe = DeviceSource.recorded(devices, recorder)) {
+            ShownSource source = read(probe);
+            write(recorder, file);
+            show(List.of(source), List.of());
+            return ExitCode.OK.code();
+        } catch (ProbeUnavailableException e) {
+            if (recorder.size() > 0) {
+                write(recorder, file);
+            }
+            return nothing("no GPU can be used: " + DeviceSource.withWaysOut(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private void write(NvmlRecorder recorder, Path file) throws CommandFailure {
+        try {
+            Files.writeString(file, recorder.json(), StandardOpenOption.CREATE_NEW);
+        } catch (IOException e) {
+            throw new CommandFailure(ExitCode.FAILED, "--record: '" + file + "' cannot be written: " + e);
+        }
+        environment.err().println("recorded " + recorder.size() + " calls of NVML to " + file);
+        environment.err().flush();
     }
 
     private static GpuProbe probe(UllageSettings settings) throws ProbeUnavailableException {
@@ -107,7 +163,7 @@ public final class DevicesCommand implements Callable<Integer> {
         if (sources.stream().noneMatch(ShownSource::isReadable)) {
             String why = sources.size() == 1
                     ? String.join("; ", sources.get(0).problems())
-                    : "none of its " + sources.size() + " files is an output of nvidia-smi that can be read";
+                    : "none of its " + sources.size() + " files is a recording that can be read";
             return nothing("'" + path + "': " + why + ". " + RECORD);
         }
         show(sources, List.of());

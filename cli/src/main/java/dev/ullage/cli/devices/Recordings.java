@@ -1,6 +1,8 @@
 package dev.ullage.cli.devices;
 
 import dev.ullage.worker.probe.HostMemory;
+import dev.ullage.worker.probe.NvmlRecording;
+import dev.ullage.worker.probe.NvmlRecordingException;
 import dev.ullage.worker.probe.smi.SmiDevices;
 import dev.ullage.worker.probe.smi.SmiOutput;
 import dev.ullage.worker.probe.smi.SmiReport;
@@ -21,12 +23,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Outputs of {@code nvidia-smi} that somebody kept, and {@code /proc/meminfo} beside them for devices that share the
- * host's memory.
+ * Outputs of {@code nvidia-smi} that somebody kept, recordings of NVML, and {@code /proc/meminfo} beside them for
+ * devices that share the host's memory.
  *
  * <p>In a folder the files whose names are the same up to the word for their kind ({@code a-query-gpu.csv} and
  * {@code a-compute-apps.csv}, or just {@code query-gpu.csv} and {@code meminfo.txt}) are of one machine at one time;
- * every other file stands for itself.
+ * every other file stands for itself. A recording of NVML ({@code nvml.json}) is always shown by itself, for it may say
+ * something else than the tool did on the same machine.
  */
 final class Recordings {
     /** In the order of their exactness. */
@@ -34,7 +37,8 @@ final class Recordings {
             List.of("nvidia-smi-q-x", "compute-apps", "query-gpu", "nvidia-smi-L", "mig-table", "table", "meminfo");
 
     private static final Pattern KIND = Pattern.compile("(.*?)(?:query-)?(" + String.join("|", KINDS) + ").*");
-    private static final Pattern FILE = Pattern.compile(".*\\.(?:txt|csv|xml|log)");
+    private static final Pattern NVML = Pattern.compile("(.*?)nvml[^/]*\\.json");
+    private static final Pattern FILE = Pattern.compile(".*\\.(?:txt|csv|xml|log)|" + NVML.pattern());
     private static final int MAX_FILES = 2_000;
     private static final int MAX_BYTES = 16 << 20;
 
@@ -44,16 +48,56 @@ final class Recordings {
 
     static List<ShownSource> read(Path fileOrFolder) throws IOException {
         if (!Files.isDirectory(fileOrFolder)) {
-            return List.of(source(fileOrFolder.toString(), List.of(recording(fileOrFolder))));
+            Recording recording = recording(fileOrFolder);
+            String name = fileOrFolder.toString();
+            return List.of(
+                    isNvml(recording)
+                            ? nvml(name, recording, Optional.empty())
+                            : tool(name, List.of(recording), Optional.empty()));
         }
         Map<String, List<Recording>> machines = new TreeMap<>();
         for (Path file : files(fileOrFolder)) {
             machines.computeIfAbsent(machine(fileOrFolder, file), name -> new ArrayList<>())
                     .add(recording(file));
         }
-        return machines.entrySet().stream()
-                .map(entry -> source(name(fileOrFolder, entry.getValue()), entry.getValue()))
+        return machines.values().stream()
+                .flatMap(recordings -> sources(fileOrFolder, recordings).stream())
                 .toList();
+    }
+
+    /** By its content, for a single file may have any name. */
+    private static boolean isNvml(Recording recording) {
+        return String.valueOf(recording.file().getFileName()).endsWith(".json")
+                || recording.text().stripLeading().startsWith("{");
+    }
+
+    private static List<ShownSource> sources(Path folder, List<Recording> machine) {
+        Optional<HostMemory> host = machine.stream()
+                .sorted(Comparator.comparingInt(Recordings::exactness))
+                .flatMap(recording -> host(recording).stream())
+                .findFirst();
+        List<Recording> ofTool =
+                machine.stream().filter(recording -> !isNvml(recording)).toList();
+        List<Recording> ofNvml = machine.stream().filter(Recordings::isNvml).toList();
+        List<ShownSource> sources = new ArrayList<>();
+        if (ofNvml.isEmpty()
+                || ofTool.stream().anyMatch(recording -> host(recording).isEmpty())) {
+            sources.add(tool(name(folder, ofTool), ofTool, host));
+        }
+        ofNvml.forEach(recording -> sources.add(nvml(name(folder, List.of(recording)), recording, host)));
+        return sources;
+    }
+
+    private static Optional<HostMemory> host(Recording recording) {
+        return HostMemory.parse(recording.text().lines().toList());
+    }
+
+    private static ShownSource nvml(String name, Recording recording, Optional<HostMemory> host) {
+        try {
+            return ShownSource.of(name, NvmlRecording.parse(recording.text()), host);
+        } catch (NvmlRecordingException e) {
+            return ShownSource.unreadable(name, e.problems());
+        }
     }
 
     private static List<Path> files(Path folder) throws IOException {
@@ -66,7 +110,9 @@ final class Recordings {
     }
 
     private static String machine(Path folder, Path file) {
-        Matcher kind = KIND.matcher(String.valueOf(file.getFileName()));
+        String last = String.valueOf(file.getFileName());
+        Matcher nvml = NVML.matcher(last);
+        Matcher kind = nvml.matches() ? nvml : KIND.matcher(last);
         String place = folder.relativize(file).toString();
         return kind.matches() ? place.substring(0, place.length() - kind.group().length()) + kind.group(1) : place;
     }
@@ -85,15 +131,14 @@ final class Recordings {
         }
     }
 
-    private static ShownSource source(String name, List<Recording> recordings) {
-        Optional<HostMemory> host = Optional.empty();
+    private static ShownSource tool(String name, List<Recording> recordings, Optional<HostMemory> hostOfMachine) {
+        Optional<HostMemory> host = hostOfMachine;
         List<SmiReport> reports = new ArrayList<>();
         List<Recording> sorted = recordings.stream()
                 .sorted(Comparator.comparingInt(Recordings::exactness))
                 .toList();
         for (Recording recording : sorted) {
-            Optional<HostMemory> memory =
-                    HostMemory.parse(recording.text().lines().toList());
+            Optional<HostMemory> memory = host(recording);
             host = host.or(() -> memory);
             if (memory.isEmpty()) {
                 reports.add(SmiOutput.parse(recording.text()));

@@ -1,12 +1,20 @@
 package dev.ullage.cli.devices;
 
+import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceReading;
 import dev.ullage.worker.probe.GpuProbe;
+import dev.ullage.worker.probe.HostMemory;
+import dev.ullage.worker.probe.NvmlProbe;
+import dev.ullage.worker.probe.NvmlRecording;
+import dev.ullage.worker.probe.ProbeUnavailableException;
 import dev.ullage.worker.probe.smi.SmiDevices;
 import dev.ullage.worker.probe.smi.SmiReport;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * One machine: a probe, or recordings of one.
@@ -23,13 +31,36 @@ record ShownSource(
         problems = List.copyOf(problems);
     }
 
-    static ShownSource of(GpuProbe probe) {
-        List<ShownDevice> devices = probe.devices().stream()
-                .map((DeviceInfo info) -> ShownDevice.of(info, probe.read(info.id())))
+    /** @param read how a device is read; not by the probe itself where a driver may hang */
+    static ShownSource of(GpuProbe probe, Function<DeviceId, DeviceReading> read) {
+        return new ShownSource(probe.description(), Optional.empty(), devices(probe, read), problems(probe), true);
+    }
+
+    private static List<ShownDevice> devices(GpuProbe probe, Function<DeviceId, DeviceReading> read) {
+        return probe.devices().stream()
+                .map((DeviceInfo info) -> ShownDevice.of(info, read.apply(info.id())))
                 .toList();
-        List<String> problems =
-                probe.problems().stream().map(problem -> problem.toString()).toList();
-        return new ShownSource(probe.description(), Optional.empty(), devices, problems, true);
+    }
+
+    private static List<String> problems(GpuProbe probe) {
+        return probe.problems().stream().map(problem -> problem.toString()).toList();
+    }
+
+    /** @param host the memory of the host it was made on, where it does not say itself */
+    static ShownSource of(String name, NvmlRecording recording, Optional<HostMemory> host) {
+        try (GpuProbe probe = NvmlProbe.replayed(recording, host)) {
+            List<String> problems = new ArrayList<>(recording.madeUp());
+            problems.addAll(problems(probe));
+            return new ShownSource(name, recording.driver(), devices(probe, probe::read), problems, true);
+        } catch (ProbeUnavailableException e) {
+            // What it answered when it was recorded is what there is to see.
+            return new ShownSource(name, recording.driver(), List.of(), List.of(String.valueOf(e.getMessage())), true);
+        }
+    }
+
+    /** One that says nothing. */
+    static ShownSource unreadable(String name, List<String> problems) {
+        return new ShownSource(name, Optional.empty(), List.of(), problems, false);
     }
 
     static ShownSource of(String name, SmiReport report, SmiDevices seen) {

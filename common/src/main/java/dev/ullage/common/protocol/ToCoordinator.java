@@ -40,7 +40,7 @@ public sealed interface ToCoordinator extends WireMessage {
     }
 
     /**
-     * A measurement; may be lost, the next one replaces it.
+     * A measurement, of several in a short time the one with most memory used; may be lost, the next one replaces it.
      *
      * @param ageMillis how old the reading was when it was sent
      * @param memory totals, when they could be read
@@ -64,8 +64,8 @@ public sealed interface ToCoordinator extends WireMessage {
     }
 
     /**
-     * How far the newest {@link DeviceSampled} of the device can be relied on. Sent with each, and lost without harm. A
-     * worker that never says so is older.
+     * How far the newest {@link DeviceSampled} of the device can be relied on. Sent with one, when it changed or was
+     * not sent for a second, and lost without harm. A worker that never says so is older.
      */
     record DeviceWatched(NodeId node, DeviceId device, SampleQuality quality) implements ToCoordinator {}
 

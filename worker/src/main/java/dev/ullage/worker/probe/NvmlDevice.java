@@ -1,6 +1,5 @@
 package dev.ullage.worker.probe;
 
-import com.sun.jna.Pointer;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
 import java.util.OptionalInt;
@@ -12,8 +11,8 @@ import java.util.OptionalInt;
  * @param card NVML's handle of the whole GPU, the same for a device that is no slice
  * @param sharedWith how many compute instances of one GPU instance, and so of one memory, this is one of; 1 otherwise
  */
-record NvmlDevice(DeviceInfo info, Pointer handle, Pointer card, int sharedWith) {
-    static NvmlDevice whole(DeviceInfo info, Pointer handle) {
+record NvmlDevice(DeviceInfo info, NvmlHandle handle, NvmlHandle card, int sharedWith) {
+    static NvmlDevice whole(DeviceInfo info, NvmlHandle handle) {
         return new NvmlDevice(info, handle, handle, 1);
     }
 

@@ -1,6 +1,5 @@
 package dev.ullage.worker.probe;
 
-import com.sun.jna.Pointer;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.worker.probe.NvmlCalls.RawLimits;
@@ -38,7 +37,7 @@ final class NvmlLimits implements DriverLimits {
         success(calls.setMemoryLimits(find(device), cgroup.toString(), 0, NvmlLibrary.NO_MEMORY_LIMIT));
     }
 
-    private Pointer find(DeviceId device) throws IOException {
+    private NvmlHandle find(DeviceId device) throws IOException {
         return devices.apply(device)
                 .orElseThrow(() -> new IOException("device " + device + " is not listed by the driver"))
                 .handle();

@@ -13,20 +13,24 @@ final class NvmlLoader {
 
     private NvmlLoader() {}
 
-    /** NVML, loaded and initialised. The caller shuts it down. */
-    static NvmlCalls start(String library) throws ProbeUnavailableException {
-        NvmlCalls calls = new NvmlCalls(load(library));
+    /**
+     * Initialises NVML. The caller shuts it down.
+     *
+     * @param library what the calls are made to, for people
+     */
+    static void start(NvmlCalls calls, String library) throws ProbeUnavailableException {
         NvmlAnswer<Boolean> started = calls.initialise();
         if (!started.isSuccess()) {
             throw unavailable(library, started);
         }
-        return calls;
     }
 
-    private static NvmlLibrary load(String library) throws ProbeUnavailableException {
+    /** NVML, loaded and not yet initialised. */
+    static NvmlCalls load(String library) throws ProbeUnavailableException {
         requireNativeCalls();
         try {
-            return Native.load(library, NvmlLibrary.class, Map.of(Library.OPTION_OPEN_FLAGS, OPEN_FLAGS));
+            return new NativeNvmlCalls(
+                    Native.load(library, NvmlLibrary.class, Map.of(Library.OPTION_OPEN_FLAGS, OPEN_FLAGS)));
         } catch (UnsatisfiedLinkError e) {
             Optional<String> otherFault = String.valueOf(e.getMessage())
                     .lines()

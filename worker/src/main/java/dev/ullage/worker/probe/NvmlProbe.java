@@ -4,6 +4,7 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class NvmlProbe implements GpuProbe {
     /** What the driver installs. The name without a version is part of a development package and often missing. */
     public static final String DEFAULT_LIBRARY = "libnvidia-ml.so.1";
+
+    private static final Duration REPLAY_WITHIN = Duration.ofSeconds(30);
 
     private final NvmlCalls calls;
     private final String description;
@@ -54,7 +57,34 @@ public final class NvmlProbe implements GpuProbe {
     }
 
     static NvmlProbe open(String library, NvmlHost host) throws ProbeUnavailableException {
-        NvmlCalls calls = NvmlLoader.start(library);
+        return start(NvmlLoader.load(library), library, host);
+    }
+
+    /** As {@link #open(String)}, with everything that is called and answered written down. */
+    public static NvmlProbe recorded(String library, NvmlRecorder recorder) throws ProbeUnavailableException {
+        return recorded(library, recorder, NvmlHost.real(new JCudaFacts()));
+    }
+
+    static NvmlProbe recorded(String library, NvmlRecorder recorder, NvmlHost host) throws ProbeUnavailableException {
+        return start(recorder.around(NvmlLoader.load(library)), library, recorder.around(host));
+    }
+
+    /**
+     * A probe on what was recorded elsewhere; nothing is loaded.
+     *
+     * @param host the memory of that host, where the recording does not say
+     */
+    public static NvmlProbe replayed(NvmlRecording recording, Optional<HostMemory> host)
+            throws ProbeUnavailableException {
+        Optional<HostMemory> memory = recording.host().or(() -> host);
+        return start(
+                new RecordedNvmlCalls(recording),
+                "the recording",
+                new NvmlHost(() -> memory, recording.cuda(), REPLAY_WITHIN));
+    }
+
+    private static NvmlProbe start(NvmlCalls calls, String library, NvmlHost host) throws ProbeUnavailableException {
+        NvmlLoader.start(calls, library);
         NvmlAnswer<Integer> count = calls.deviceCount();
         if (!count.isSuccess()) {
             calls.shutdown();

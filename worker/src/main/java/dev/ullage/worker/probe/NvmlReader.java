@@ -1,6 +1,5 @@
 package dev.ullage.worker.probe;
 
-import com.sun.jna.Pointer;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
@@ -67,7 +66,7 @@ final class NvmlReader {
         return memory(device.handle(), problems);
     }
 
-    private Optional<MemoryUse> memoryUnlessMig(Pointer device, List<String> problems) {
+    private Optional<MemoryUse> memoryUnlessMig(NvmlHandle device, List<String> problems) {
         NvmlAnswer<Boolean> mig = calls.migEnabled(device);
         if (mig.value().orElse(false)) {
             problems.add(NvmlDevices.IN_MIG_MODE);
@@ -79,7 +78,7 @@ final class NvmlReader {
         return memory(device, problems);
     }
 
-    MemoryAnswers askMemory(Pointer device) {
+    MemoryAnswers askMemory(NvmlHandle device) {
         Optional<NvmlAnswer<RawMemory>> known = version2Failure;
         NvmlAnswer<RawMemory> version2 = known.orElseGet(() -> calls.memoryV2(device));
         if (known.isEmpty() && VERSION_2_MISSING.contains(version2.outcome())) {
@@ -92,7 +91,7 @@ final class NvmlReader {
                         : Optional.empty());
     }
 
-    private Optional<MemoryUse> memory(Pointer device, List<String> problems) {
+    private Optional<MemoryUse> memory(NvmlHandle device, List<String> problems) {
         MemoryAnswers answers = askMemory(device);
         NvmlAnswer<RawMemory> version2 = answers.version2();
         if (version2.value().isPresent()) {
@@ -142,14 +141,14 @@ final class NvmlReader {
                 .toList();
     }
 
-    private NvmlAnswer<List<RawProcess>> computeProcesses(Pointer device) {
+    private NvmlAnswer<List<RawProcess>> computeProcesses(NvmlHandle device) {
         return withNewest(
                 computeCalls,
                 generation -> calls.computeProcesses(generation, device),
                 generation -> computeCalls = generation);
     }
 
-    private NvmlAnswer<List<RawProcess>> graphicsProcesses(Pointer device) {
+    private NvmlAnswer<List<RawProcess>> graphicsProcesses(NvmlHandle device) {
         return withNewest(
                 graphicsCalls,
                 generation -> calls.graphicsProcesses(generation, device),

@@ -1,6 +1,6 @@
 package dev.ullage.worker.probe;
 
-import java.util.Arrays;
+import java.util.List;
 
 /** NVML's return codes, as far as Ullage tells them apart. Drivers may answer others: those are {@link #UNLISTED}. */
 public enum NvmlReturn {
@@ -25,6 +25,8 @@ public enum NvmlReturn {
     /** Not a code of NVML: stands for every number that is not in this list. */
     UNLISTED(-1);
 
+    private static final List<NvmlReturn> ALL = List.of(values());
+
     private final int code;
 
     NvmlReturn(int code) {
@@ -36,9 +38,11 @@ public enum NvmlReturn {
     }
 
     public static NvmlReturn of(int code) {
-        return Arrays.stream(values())
-                .filter(value -> value.code == code)
-                .findFirst()
-                .orElse(UNLISTED);
+        for (NvmlReturn value : ALL) {
+            if (value.code == code) {
+                return value;
+            }
+        }
+        return UNLISTED;
     }
 }

@@ -1,6 +1,5 @@
 package dev.ullage.worker.probe;
 
-import com.sun.jna.Pointer;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
@@ -44,12 +43,12 @@ final class NvmlSearch {
     }
 
     private void look() {
-        NvmlAnswer<Pointer> handle = calls.handle(index);
+        NvmlAnswer<NvmlHandle> handle = calls.handle(index);
         if (handle.value().isEmpty()) {
             leaveOut(handle.failure() + "; the device is left out");
             return;
         }
-        Pointer card = handle.value().get();
+        NvmlHandle card = handle.value().get();
         Optional<DeviceId> id = idOf(card, "a device");
         if (id.isEmpty()) {
             return;
@@ -71,7 +70,7 @@ final class NvmlSearch {
         }
     }
 
-    private Optional<DeviceId> idOf(Pointer device, String what) {
+    private Optional<DeviceId> idOf(NvmlHandle device, String what) {
         NvmlAnswer<String> uuid = calls.uuid(device);
         if (uuid.value().isEmpty()) {
             leaveOut(uuid.failure() + "; " + what + " without a UUID is left out");
@@ -85,7 +84,7 @@ final class NvmlSearch {
         }
     }
 
-    private void addWhole(Pointer card, DeviceId id, NvmlReader.MemoryAnswers memory) {
+    private void addWhole(NvmlHandle card, DeviceId id, NvmlReader.MemoryAnswers memory) {
         String name = nameOf(card, id);
         Optional<String> bus = busOf(card, id);
         NvmlDevice device = NvmlDevice.whole(new DeviceInfo(id, index, name, DeviceKind.DISCRETE, bus), card);
@@ -118,7 +117,7 @@ final class NvmlSearch {
         return isUnified;
     }
 
-    private void lookAtSlices(Pointer card, DeviceId cardId, NvmlReader.MemoryAnswers memory) {
+    private void lookAtSlices(NvmlHandle card, DeviceId cardId, NvmlReader.MemoryAnswers memory) {
         NvmlAnswer<Integer> most = calls.maxMigDevices(card);
         if (!most.isSuccess()) {
             if (!NvmlDevices.HAS_NO_MIG.contains(most.outcome())) {
@@ -127,7 +126,7 @@ final class NvmlSearch {
             return;
         }
         for (int place = 0; place < Math.min(most.value().orElse(0), MAX_SLICES); place++) {
-            NvmlAnswer<Pointer> slice = calls.migDevice(card, place);
+            NvmlAnswer<NvmlHandle> slice = calls.migDevice(card, place);
             if (slice.value().isPresent()) {
                 addSlice(card, cardId, slice.value().get(), memory);
             } else if (slice.outcome() != NvmlReturn.NOT_FOUND) {
@@ -137,12 +136,12 @@ final class NvmlSearch {
         found.replaceAll(this::withSharers);
     }
 
-    private void addSlice(Pointer card, DeviceId cardId, Pointer slice, NvmlReader.MemoryAnswers cardMemory) {
+    private void addSlice(NvmlHandle card, DeviceId cardId, NvmlHandle slice, NvmlReader.MemoryAnswers cardMemory) {
         Optional<DeviceId> id = idOf(slice, "a MIG instance");
         if (id.isEmpty()) {
             return;
         }
-        Pointer parent = calls.parentOf(slice).value().orElse(card);
+        NvmlHandle parent = calls.parentOf(slice).value().orElse(card);
         String name = nameOf(slice, id.get());
         Optional<String> profile = MigProfile.inName(name)
                 .or(() -> calls.attributes(slice).value().flatMap(attributes -> total(cardMemory)
@@ -181,13 +180,13 @@ final class NvmlSearch {
         return device.sharedWith((int) sharers);
     }
 
-    private String nameOf(Pointer device, DeviceId id) {
+    private String nameOf(NvmlHandle device, DeviceId id) {
         NvmlAnswer<String> name = calls.name(device);
         noteUnlessKnown(id, name, "its name is unknown");
         return name.value().orElse(UNKNOWN_NAME);
     }
 
-    private Optional<String> busOf(Pointer device, DeviceId id) {
+    private Optional<String> busOf(NvmlHandle device, DeviceId id) {
         NvmlAnswer<String> bus = calls.pciBusId(device);
         if (bus.outcome() != NvmlReturn.NOT_SUPPORTED) {
             noteUnlessKnown(id, bus, "its PCI bus id is unknown");

@@ -1,6 +1,5 @@
 package dev.ullage.worker.probe;
 
-import com.sun.jna.Pointer;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.worker.probe.NvmlCalls.RawEvent;
 import java.util.Collections;
@@ -27,8 +26,8 @@ final class NvmlXids {
 
     private final NvmlCalls calls;
     private final Map<DeviceId, String> problems = new ConcurrentHashMap<>();
-    private final Set<Pointer> registered = Collections.synchronizedSet(new HashSet<>());
-    private final Optional<Pointer> set;
+    private final Set<NvmlHandle> registered = Collections.synchronizedSet(new HashSet<>());
+    private final Optional<NvmlHandle> set;
     private volatile Optional<Thread> thread = Optional.empty();
     private volatile boolean closed;
 
@@ -57,7 +56,7 @@ final class NvmlXids {
         }
     }
 
-    private void waitFor(Pointer events) {
+    private void waitFor(NvmlHandle events) {
         while (!closed) {
             NvmlAnswer<RawEvent> event = calls.waitForEvent(events, WAIT_MILLIS);
             event.value().ifPresent(this::note);

@@ -2,6 +2,7 @@ package dev.ullage.worker.sampling;
 
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -11,18 +12,34 @@ import java.util.function.LongFunction;
 /**
  * Where the processes on one device come from, remembered for as long as they stay on it: looking up hundreds of them
  * every round would cost more than reading the device. Each is looked up again now and then, not all in one round; one
- * that could not be seen sooner, because its number may be given to a process of this host. Not thread safe.
+ * that could not be seen sooner, because its number may be given to a process of this host. How soon goes by time, not
+ * by rounds: short rounds would look up the same processes ten times as often. Not thread safe.
  */
 final class AncestryCache {
-    static final int REFRESH_ROUNDS = 50;
-    static final int LOOK_AGAIN_ROUNDS = 5;
+    private static final Duration REFRESH = Duration.ofSeconds(50);
+    private static final Duration LOOK_AGAIN = Duration.ofSeconds(5);
+    /** Where rounds are long, still not all at once. */
+    private static final int FEWEST_ROUNDS = 5;
 
     private final LongFunction<Optional<ProcStatus>> find;
+    private final long refreshRounds;
+    private final long lookAgainRounds;
     private Map<Long, Ancestry> known = Map.of();
     private long round;
 
-    AncestryCache(LongFunction<Optional<ProcStatus>> find) {
+    private AncestryCache(long refreshRounds, long lookAgainRounds, LongFunction<Optional<ProcStatus>> find) {
+        this.refreshRounds = refreshRounds;
+        this.lookAgainRounds = lookAgainRounds;
         this.find = find;
+    }
+
+    /** @param interval between two rounds */
+    static AncestryCache every(Duration interval, LongFunction<Optional<ProcStatus>> find) {
+        return new AncestryCache(rounds(REFRESH, interval), rounds(LOOK_AGAIN, interval), find);
+    }
+
+    private static long rounds(Duration time, Duration interval) {
+        return Math.max(FEWEST_ROUNDS, time.dividedBy(interval));
     }
 
     List<Ancestry> of(DeviceReading reading) {
@@ -41,7 +58,7 @@ final class AncestryCache {
     }
 
     private boolean isDue(Ancestry before) {
-        int rounds = before.isVisible() ? REFRESH_ROUNDS : LOOK_AGAIN_ROUNDS;
+        long rounds = before.isVisible() ? refreshRounds : lookAgainRounds;
         return before.pid() % rounds == round % rounds;
     }
 }

@@ -3,6 +3,8 @@ package dev.ullage.worker.sampling;
 import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -13,7 +15,15 @@ public final class DeviceTerms {
     /** What a host has available moves all the time; a step of this size is worth a line in the ledger. */
     static final MemoryBytes SHARED_STEP = MemoryBytes.ofMebibytes(256);
 
+    /** What is said again though nothing changed: nobody waits for it, and nothing is lost when it is. */
+    static final Duration REPEAT = Duration.ofSeconds(1);
+
+    /** What a ledger plans with. */
+    public record Planned(MemoryBytes allocatable, MemoryBytes foreign) {}
+
     private final DeviceKind kind;
+    private Optional<Planned> told = Optional.empty();
+    private Instant toldAt = Instant.EPOCH;
     private Optional<SteadyAmount> allocatable = Optional.empty();
     private Optional<SteadyAmount> foreign = Optional.empty();
 
@@ -43,5 +53,21 @@ public final class DeviceTerms {
                     .orElseGet(() -> SteadyAmount.of(amount)));
         }
         return foreign.map(SteadyAmount::held).orElse(MemoryBytes.ZERO);
+    }
+
+    /**
+     * What the ledger is to be told of a reading: most say what it knows already.
+     *
+     * @param memory the device's
+     * @param measured foreign memory, when it could be worked out
+     */
+    public Optional<Planned> news(MemoryUse memory, Optional<MemoryBytes> measured, Instant now) {
+        Planned planned = new Planned(allocatable(memory), foreign(measured));
+        if (told.equals(Optional.of(planned)) && Duration.between(toldAt, now).compareTo(REPEAT) < 0) {
+            return Optional.empty();
+        }
+        told = Optional.of(planned);
+        toldAt = now;
+        return told;
     }
 }

@@ -97,7 +97,8 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
 
     public static Behavior<Command> create(Setup setup) {
         return Behaviors.withTimers(timers -> {
-            timers.startTimerWithFixedDelay(
+            // At a fixed rate: a delay would be rounded up to the scheduler's next tick in every round.
+            timers.startTimerAtFixedRate(
                     Round.INSTANCE, Duration.ZERO, setup.schedule().interval());
             timers.startTimerWithFixedDelay(Scan.INSTANCE, setup.scanEvery());
             return Behaviors.setup(context -> new Sampler(context, setup));

@@ -10,26 +10,45 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One daemon thread for calls that may never return, and never a second call while one is outstanding. */
+/**
+ * Calls that may never return, and never a second one while one is outstanding: on a daemon thread of their own, or on
+ * threads that others use too.
+ */
 final class SingleCall {
     private static final Logger LOG = LoggerFactory.getLogger(SingleCall.class);
     private static final Duration KEEP_THREAD = Duration.ofMinutes(1);
+    /** Never reached: at most one call waits or runs for each device. */
+    private static final int MAX_THREADS = 4_096;
 
     private final String name;
     private final AtomicBoolean busy = new AtomicBoolean();
     private final ThreadPoolExecutor executor;
 
+    /** On a thread of its own, which goes when there is nothing to do for a while. */
     SingleCall(String name) {
-        this.name = name;
-        this.executor = new ThreadPoolExecutor(
-                1, 1, KEEP_THREAD.toMillis(), TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(2), this::daemon);
+        this(name, threads(name, 1, KEEP_THREAD));
         executor.allowCoreThreadTimeOut(true);
     }
 
-    private Thread daemon(Runnable task) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
+    /** On threads that others use too. */
+    SingleCall(String name, ThreadPoolExecutor executor) {
+        this.name = name;
+        this.executor = executor;
+    }
+
+    /**
+     * Daemons, because a call stuck in the kernel cannot be ended.
+     *
+     * @param count how many; whoever has the threads may change that
+     * @param keepIdle how long one that is too many waits for work
+     */
+    static ThreadPoolExecutor threads(String name, int count, Duration keepIdle) {
+        return new ThreadPoolExecutor(
+                count, MAX_THREADS, keepIdle.toMillis(), TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(), task -> {
+                    Thread thread = new Thread(task, name);
+                    thread.setDaemon(true);
+                    return thread;
+                });
     }
 
     /** @param onAnswer called on this thread, when the next call may already be begun */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -23,7 +24,7 @@ class AncestryCacheTest {
 
     private final Set<Long> visible = new TreeSet<>();
     private int lookups;
-    private final AncestryCache cache = new AncestryCache(this::find);
+    private final AncestryCache cache = AncestryCache.every(Duration.ofSeconds(1), this::find);
 
     private Optional<ProcStatus> find(long pid) {
         lookups++;
@@ -42,18 +43,31 @@ class AncestryCacheTest {
     void aKnownProcessIsLookedUpOnceInFiftyRounds() {
         LongStream.range(1000, 1000 + PROCESSES).forEach(visible::add);
         assertThat(lookupsOf(1)).isGreaterThanOrEqualTo(PROCESSES);
-        assertThat(lookupsOf(AncestryCache.REFRESH_ROUNDS)).isEqualTo(PROCESSES);
+        assertThat(lookupsOf(50)).isEqualTo(PROCESSES);
     }
 
     @Test
     void oneThatCannotBeSeenIsLookedUpInEveryFifthRoundAndThenKnown() {
         assertThat(lookupsOf(1)).isEqualTo(PROCESSES);
-        assertThat(lookupsOf(AncestryCache.LOOK_AGAIN_ROUNDS)).isEqualTo(PROCESSES);
+        assertThat(lookupsOf(5)).isEqualTo(PROCESSES);
         visible.add(1003L);
-        for (int i = 0; i < AncestryCache.LOOK_AGAIN_ROUNDS; i++) {
+        for (int i = 0; i < 5; i++) {
             cache.of(READING);
         }
         assertThat(cache.of(READING).stream().filter(Ancestry::isVisible).map(Ancestry::pid))
                 .containsExactly(1003L);
+    }
+
+    @Test
+    void howOftenGoesByTimeAndNotByRounds() {
+        AncestryCache ten = AncestryCache.every(Duration.ofMillis(100), this::find);
+        LongStream.range(1000, 1000 + PROCESSES / 2).forEach(visible::add);
+        ten.of(READING);
+        int before = lookups;
+        // Ten seconds: each of the half that cannot be seen twice, and a fifth of the other half.
+        for (int round = 0; round < 100; round++) {
+            ten.of(READING);
+        }
+        assertThat(lookups - before).isBetween(PROCESSES, PROCESSES + PROCESSES / 2);
     }
 }

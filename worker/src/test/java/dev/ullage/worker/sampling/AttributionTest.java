@@ -10,6 +10,7 @@ import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.RankId;
 import dev.ullage.worker.sampling.Attribution.Placed;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -100,7 +101,7 @@ class AttributionTest {
     @Test
     void aProcessThatStaysIsLookedUpOnceAndThenNowAndThen() {
         AtomicInteger lookUps = new AtomicInteger();
-        AncestryCache cache = new AncestryCache(pid -> {
+        AncestryCache cache = AncestryCache.every(Duration.ofSeconds(1), pid -> {
             lookUps.incrementAndGet();
             return Optional.of(new ProcStatus(pid, 1, List.of(pid)));
         });

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
+import java.time.Instant;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -73,5 +74,22 @@ class DeviceTermsTest {
         assertThat(unified.allocatable(shared(mib(200)))).isEqualTo(gib(100).minus(mib(256)));
         assertThat(unified.allocatable(shared(gib(10)))).isEqualTo(gib(90));
         assertThat(unified.allocatable(shared(gib(5)))).isEqualTo(gib(95));
+    }
+
+    @Test
+    void theLedgerIsToldOfChangesAtOnceAndOfTheSameAgainAfterASecond() {
+        MemoryUse memory = shared(gib(20));
+        Instant start = Instant.EPOCH;
+        DeviceTerms.Planned same = new DeviceTerms.Planned(gib(80), mib(64));
+
+        assertThat(discrete.news(memory, Optional.of(mib(64)), start)).contains(same);
+        assertThat(discrete.news(memory, Optional.of(mib(64)), start.plusMillis(999)))
+                .isEmpty();
+        assertThat(discrete.news(memory, Optional.empty(), start.plusMillis(1000)))
+                .contains(same);
+        assertThat(discrete.news(memory, Optional.of(mib(128)), start.plusMillis(1001)))
+                .contains(new DeviceTerms.Planned(gib(80), mib(128)));
+        assertThat(discrete.news(shared(gib(19)), Optional.of(mib(128)), start.plusMillis(1002)))
+                .contains(new DeviceTerms.Planned(gib(81), mib(128)));
     }
 }

@@ -38,7 +38,7 @@ class SamplerTest {
 
     private final TestClock clock = new TestClock();
     private final ScriptedProbe probe = new ScriptedProbe(FIRST, SECOND);
-    private final DeviceReaders readers = new DeviceReaders(probe, Path.of("/proc"));
+    private final DeviceReaders readers = new DeviceReaders(probe, Path.of("/proc"), Duration.ofMillis(10));
     private final Map<DeviceId, Sample> newest = new ConcurrentHashMap<>();
     private final List<List<DeviceInfo>> scans = new CopyOnWriteArrayList<>();
 
@@ -117,7 +117,8 @@ class SamplerTest {
 
         assertThat(probe.outstanding(FIRST)).isEqualTo(1);
         assertThat(probe.calls(FIRST)).isEqualTo(calls);
-        assertThat(probeThreads()).isLessThanOrEqualTo(threads);
+        // One that was added while the other device was slow on a busy machine goes again.
+        eventually("no thread is added", () -> probeThreads() <= threads);
     }
 
     private static long probeThreads() {

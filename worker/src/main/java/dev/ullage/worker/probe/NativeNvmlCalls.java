@@ -1,0 +1,349 @@
+package dev.ullage.worker.probe;
+
+import com.sun.jna.Memory;
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import com.sun.jna.ptr.IntByReference;
+import com.sun.jna.ptr.PointerByReference;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls of a loaded library; {@code FUNCTION_NOT_FOUND} in place of a link error where it is older than the call.
+ * Keeps no state but the library. Threads: any, NVML itself is thread safe.
+ */
+final class NativeNvmlCalls implements NvmlCalls {
+    /** Room for processes that start between the question how many there are and the question which. */
+    private static final int PROCESS_SLACK = 16;
+
+    private static final int MAX_PROCESSES = 16_384;
+    private static final int MAX_SIZING_ATTEMPTS = 4;
+
+    /** No code of NVML: the library does not have the call. */
+    private static final int ABSENT = Integer.MIN_VALUE;
+
+    private final NvmlLibrary library;
+
+    NativeNvmlCalls(NvmlLibrary library) {
+        this.library = library;
+    }
+
+    private interface ProcessCall {
+        int list(Pointer device, IntByReference count, @Nullable Pointer infos);
+    }
+
+    @Override
+    public NvmlAnswer<Boolean> initialise() {
+        return ask("nvmlInit_v2", library::nvmlInit_v2, () -> true);
+    }
+
+    @Override
+    public NvmlAnswer<Boolean> shutdown() {
+        return ask("nvmlShutdown", library::nvmlShutdown, () -> true);
+    }
+
+    @Override
+    public NvmlAnswer<String> driverVersion() {
+        byte[] version = new byte[NvmlLibrary.VERSION_BUFFER_BYTES];
+        return ask(
+                "nvmlSystemGetDriverVersion",
+                () -> library.nvmlSystemGetDriverVersion(version, version.length),
+                () -> text(version));
+    }
+
+    @Override
+    public NvmlAnswer<Integer> deviceCount() {
+        IntByReference count = new IntByReference();
+        return ask("nvmlDeviceGetCount_v2", () -> library.nvmlDeviceGetCount_v2(count), count::getValue);
+    }
+
+    @Override
+    public NvmlAnswer<NvmlHandle> handle(int index) {
+        PointerByReference device = new PointerByReference();
+        return ask(
+                "nvmlDeviceGetHandleByIndex_v2",
+                () -> library.nvmlDeviceGetHandleByIndex_v2(index, device),
+                () -> handle(device));
+    }
+
+    @Override
+    public NvmlAnswer<String> name(NvmlHandle device) {
+        byte[] name = new byte[NvmlLibrary.TEXT_BUFFER_BYTES];
+        return ask(
+                "nvmlDeviceGetName",
+                () -> library.nvmlDeviceGetName(pointer(device), name, name.length),
+                () -> text(name));
+    }
+
+    @Override
+    public NvmlAnswer<String> uuid(NvmlHandle device) {
+        byte[] uuid = new byte[NvmlLibrary.TEXT_BUFFER_BYTES];
+        return ask(
+                "nvmlDeviceGetUUID",
+                () -> library.nvmlDeviceGetUUID(pointer(device), uuid, uuid.length),
+                () -> text(uuid));
+    }
+
+    @Override
+    public NvmlAnswer<String> pciBusId(NvmlHandle device) {
+        NvmlLibrary.PciInfo pci = new NvmlLibrary.PciInfo();
+        return ask(
+                "nvmlDeviceGetPciInfo_v3",
+                () -> library.nvmlDeviceGetPciInfo_v3(pointer(device), pci),
+                () -> text(pci.busId));
+    }
+
+    @Override
+    public NvmlAnswer<Boolean> migEnabled(NvmlHandle device) {
+        IntByReference current = new IntByReference();
+        IntByReference pending = new IntByReference();
+        return ask(
+                "nvmlDeviceGetMigMode",
+                () -> library.nvmlDeviceGetMigMode(pointer(device), current, pending),
+                () -> current.getValue() != 0);
+    }
+
+    @Override
+    public NvmlAnswer<RawMemory> memoryV2(NvmlHandle device) {
+        NvmlLibrary.MemoryV2 memory = NvmlLibrary.MemoryV2.create();
+        return ask(
+                "nvmlDeviceGetMemoryInfo_v2",
+                () -> library.nvmlDeviceGetMemoryInfo_v2(pointer(device), memory),
+                () -> new RawMemory(memory.total, memory.reserved, memory.free, memory.used));
+    }
+
+    @Override
+    public NvmlAnswer<RawMemory> memoryV1(NvmlHandle device) {
+        NvmlLibrary.MemoryV1 memory = new NvmlLibrary.MemoryV1();
+        return ask(
+                "nvmlDeviceGetMemoryInfo",
+                () -> library.nvmlDeviceGetMemoryInfo(pointer(device), memory),
+                () -> new RawMemory(memory.total, 0, memory.free, memory.used));
+    }
+
+    @Override
+    public NvmlAnswer<Integer> maxMigDevices(NvmlHandle device) {
+        IntByReference count = new IntByReference();
+        return ask(
+                "nvmlDeviceGetMaxMigDeviceCount",
+                () -> library.nvmlDeviceGetMaxMigDeviceCount(pointer(device), count),
+                count::getValue);
+    }
+
+    @Override
+    public NvmlAnswer<NvmlHandle> migDevice(NvmlHandle device, int index) {
+        PointerByReference mig = new PointerByReference();
+        return ask(
+                "nvmlDeviceGetMigDeviceHandleByIndex",
+                () -> library.nvmlDeviceGetMigDeviceHandleByIndex(pointer(device), index, mig),
+                () -> handle(mig));
+    }
+
+    @Override
+    public NvmlAnswer<NvmlHandle> parentOf(NvmlHandle mig) {
+        PointerByReference device = new PointerByReference();
+        return ask(
+                "nvmlDeviceGetDeviceHandleFromMigDeviceHandle",
+                () -> library.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(pointer(mig), device),
+                () -> handle(device));
+    }
+
+    @Override
+    public NvmlAnswer<Integer> gpuInstance(NvmlHandle mig) {
+        IntByReference id = new IntByReference();
+        return ask(
+                "nvmlDeviceGetGpuInstanceId", () -> library.nvmlDeviceGetGpuInstanceId(pointer(mig), id), id::getValue);
+    }
+
+    @Override
+    public NvmlAnswer<Integer> computeInstance(NvmlHandle mig) {
+        IntByReference id = new IntByReference();
+        return ask(
+                "nvmlDeviceGetComputeInstanceId",
+                () -> library.nvmlDeviceGetComputeInstanceId(pointer(mig), id),
+                id::getValue);
+    }
+
+    @Override
+    public NvmlAnswer<RawAttributes> attributes(NvmlHandle mig) {
+        NvmlLibrary.Attributes attributes = new NvmlLibrary.Attributes();
+        return ask(
+                "nvmlDeviceGetAttributes_v2",
+                () -> library.nvmlDeviceGetAttributes_v2(pointer(mig), attributes),
+                () -> new RawAttributes(
+                        attributes.gpuInstanceSliceCount,
+                        attributes.computeInstanceSliceCount,
+                        attributes.memorySizeMB));
+    }
+
+    @Override
+    public NvmlAnswer<RawLimits> memoryLimits(NvmlHandle device, String cgroup) {
+        NvmlLibrary.GetMemoryLimits limits = new NvmlLibrary.GetMemoryLimits();
+        limits.nameSpace = cgroup;
+        return ask(
+                "nvmlDeviceGetMemoryLimits_v1",
+                () -> library.nvmlDeviceGetMemoryLimits_v1(pointer(device), limits),
+                () -> new RawLimits(limits.softLimit, limits.hardLimit, limits.currentUsed));
+    }
+
+    @Override
+    public NvmlAnswer<Boolean> setMemoryLimits(NvmlHandle device, String cgroup, long soft, long hard) {
+        NvmlLibrary.SetMemoryLimits limits = new NvmlLibrary.SetMemoryLimits();
+        limits.nameSpace = cgroup;
+        limits.softLimit = soft;
+        limits.hardLimit = hard;
+        return ask(
+                "nvmlDeviceSetMemoryLimits_v1",
+                () -> library.nvmlDeviceSetMemoryLimits_v1(pointer(device), limits),
+                () -> true);
+    }
+
+    @Override
+    public NvmlAnswer<NvmlHandle> createEventSet() {
+        PointerByReference set = new PointerByReference();
+        return ask("nvmlEventSetCreate", () -> library.nvmlEventSetCreate(set), () -> handle(set));
+    }
+
+    @Override
+    public NvmlAnswer<Boolean> registerXid(NvmlHandle device, NvmlHandle set) {
+        return ask(
+                "nvmlDeviceRegisterEvents",
+                () -> library.nvmlDeviceRegisterEvents(pointer(device), NvmlLibrary.EVENT_XID, pointer(set)),
+                () -> true);
+    }
+
+    @Override
+    public NvmlAnswer<RawEvent> waitForEvent(NvmlHandle set, int timeoutMillis) {
+        NvmlLibrary.EventData data = new NvmlLibrary.EventData();
+        return ask(
+                "nvmlEventSetWait_v2",
+                () -> library.nvmlEventSetWait_v2(pointer(set), data, timeoutMillis),
+                () -> new RawEvent(
+                        Optional.ofNullable(data.device).map(NativeNvmlCalls::handle),
+                        data.eventType,
+                        data.eventData,
+                        data.gpuInstanceId));
+    }
+
+    @Override
+    public NvmlAnswer<Boolean> freeEventSet(NvmlHandle set) {
+        return ask("nvmlEventSetFree", () -> library.nvmlEventSetFree(pointer(set)), () -> true);
+    }
+
+    @Override
+    public NvmlAnswer<List<RawProcess>> computeProcesses(ProcessCalls generation, NvmlHandle device) {
+        ProcessCall function =
+                switch (generation) {
+                    case V3 -> library::nvmlDeviceGetComputeRunningProcesses_v3;
+                    case V2 -> library::nvmlDeviceGetComputeRunningProcesses_v2;
+                    case V1 -> library::nvmlDeviceGetComputeRunningProcesses;
+                };
+        return processes("nvmlDeviceGetComputeRunningProcesses", generation, function, device);
+    }
+
+    @Override
+    public NvmlAnswer<List<RawProcess>> graphicsProcesses(ProcessCalls generation, NvmlHandle device) {
+        ProcessCall function =
+                switch (generation) {
+                    case V3 -> library::nvmlDeviceGetGraphicsRunningProcesses_v3;
+                    case V2 -> library::nvmlDeviceGetGraphicsRunningProcesses_v2;
+                    case V1 -> library::nvmlDeviceGetGraphicsRunningProcesses;
+                };
+        return processes("nvmlDeviceGetGraphicsRunningProcesses", generation, function, device);
+    }
+
+    /** Asks how many, then which with room to spare, and again with more room while the list outgrows it. */
+    private NvmlAnswer<List<RawProcess>> processes(
+            String name, ProcessCalls generation, ProcessCall function, NvmlHandle handle) {
+        String call = generation.named(name);
+        Pointer device = pointer(handle);
+        IntByReference count = new IntByReference(0);
+        int code = invoke(() -> function.list(device, count, null));
+        if (code == NvmlReturn.SUCCESS.code()) {
+            return NvmlAnswer.success(call, List.of());
+        }
+        for (int attempt = 0; attempt < MAX_SIZING_ATTEMPTS && code == NvmlReturn.INSUFFICIENT_SIZE.code(); attempt++) {
+            long wanted = Integer.toUnsignedLong(count.getValue()) + PROCESS_SLACK;
+            int capacity = (int) Math.min(wanted, MAX_PROCESSES);
+            Memory infos = new Memory((long) capacity * entryBytes(generation));
+            infos.clear();
+            count.setValue(capacity);
+            code = invoke(() -> function.list(device, count, infos));
+            if (code == NvmlReturn.SUCCESS.code()) {
+                long found = Math.min(Integer.toUnsignedLong(count.getValue()), capacity);
+                return NvmlAnswer.success(call, read(infos, (int) found, generation));
+            }
+        }
+        return failed(call, code);
+    }
+
+    private static int entryBytes(ProcessCalls generation) {
+        return generation == ProcessCalls.V1 ? NvmlLibrary.PROCESS_V1_BYTES : NvmlLibrary.PROCESS_BYTES;
+    }
+
+    private static List<RawProcess> read(Memory infos, int count, ProcessCalls generation) {
+        List<RawProcess> processes = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            long entry = (long) i * entryBytes(generation);
+            int instance = generation == ProcessCalls.V1
+                    ? NvmlLibrary.NO_INSTANCE
+                    : infos.getInt(entry + NvmlLibrary.PROCESS_GPU_INSTANCE_OFFSET);
+            processes.add(new RawProcess(
+                    Integer.toUnsignedLong(infos.getInt(entry)),
+                    infos.getLong(entry + NvmlLibrary.PROCESS_USED_OFFSET),
+                    instance));
+        }
+        return processes;
+    }
+
+    private <T> NvmlAnswer<T> ask(String call, IntSupplier invocation, Supplier<T> value) {
+        int code = invoke(invocation);
+        return code == NvmlReturn.SUCCESS.code() ? NvmlAnswer.success(call, value.get()) : failed(call, code);
+    }
+
+    /** The call's own code, or what a library without it would answer. */
+    private static int invoke(IntSupplier invocation) {
+        try {
+            return invocation.getAsInt();
+        } catch (UnsatisfiedLinkError e) {
+            return ABSENT;
+        }
+    }
+
+    private <T> NvmlAnswer<T> failed(String call, int code) {
+        return code == ABSENT
+                ? NvmlAnswer.failed(
+                        call, NvmlReturn.FUNCTION_NOT_FOUND.code(), "this driver's library does not have the call")
+                : NvmlAnswer.failed(call, code, explanation(code));
+    }
+
+    private String explanation(int code) {
+        try {
+            String text = library.nvmlErrorString(code);
+            return text == null ? "no text" : text;
+        } catch (UnsatisfiedLinkError e) {
+            return "no text";
+        }
+    }
+
+    private static Pointer pointer(NvmlHandle handle) {
+        return new Pointer(handle.address());
+    }
+
+    private static NvmlHandle handle(PointerByReference reference) {
+        return handle(reference.getValue());
+    }
+
+    private static NvmlHandle handle(@Nullable Pointer pointer) {
+        return new NvmlHandle(Pointer.nativeValue(pointer));
+    }
+
+    private static String text(byte[] buffer) {
+        return Native.toString(buffer, StandardCharsets.UTF_8).strip();
+    }
+}

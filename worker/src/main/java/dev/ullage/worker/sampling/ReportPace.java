@@ -1,0 +1,103 @@
+package dev.ullage.worker.sampling;
+
+import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.SampleQuality;
+import dev.ullage.common.model.SampleState;
+import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * When what is known of one device is told to the coordinator, which plans every 250 ms and has no use for more: at
+ * once when it says something new in kind, and otherwise no sooner than that after the last time.
+ *
+ * <p>No peak is lost by it: of the readings since the last time, the one with most memory used is told, with its own
+ * age. What the ranks say and what is wrong is always of now. Pure, time is an argument; one owner, soft.
+ */
+public final class ReportPace {
+    /** A little less than a coordinator's tick, so that readings at that very pace are all told. */
+    static final Duration SHORTEST = Duration.ofMillis(225);
+
+    /** How often the quality is told though it did not change. */
+    static final Duration QUALITY = Duration.ofSeconds(1);
+
+    /**
+     * What is to be told.
+     *
+     * @param isQualityDue whether the quality of the readings is to be told with it
+     */
+    public record Report(DeviceSampled sample, boolean isQualityDue) {}
+
+    /** What of a report is not just an amount. */
+    private record Kind(SampleState state, boolean isMemoryKnown, boolean isForeignKnown, List<String> problems) {}
+
+    /** A reading that has not been told. */
+    private record Peak(MemoryUse memory, Optional<MemoryBytes> foreign, Instant readAt) {}
+
+    private Optional<Instant> toldAt = Optional.empty();
+    private Optional<Kind> told = Optional.empty();
+    private Optional<SampleQuality> quality = Optional.empty();
+    private Instant qualityAt = Instant.EPOCH;
+    private Optional<Peak> peak = Optional.empty();
+
+    /** @return what is to be told now; empty when that has time */
+    public Optional<Report> offer(DeviceSampled newest, SampleQuality qualityNow, Instant now) {
+        Kind kind = new Kind(
+                qualityNow.state(),
+                newest.memory().isPresent(),
+                newest.foreign().isPresent(),
+                newest.problems());
+        boolean isNewInKind = !told.equals(Optional.of(kind));
+        if (isNewInKind) {
+            // What came before was read under other conditions.
+            peak = Optional.empty();
+        }
+        peak = higher(newest, now);
+        boolean isDue = toldAt.map(at -> Duration.between(at, now).compareTo(SHORTEST) >= 0)
+                .orElse(true);
+        if (!isNewInKind && !isDue) {
+            return Optional.empty();
+        }
+        DeviceSampled report = peak.map(most -> with(newest, most, now)).orElse(newest);
+        toldAt = Optional.of(now);
+        told = Optional.of(kind);
+        peak = Optional.empty();
+        return Optional.of(new Report(report, isQualityDue(qualityNow, now)));
+    }
+
+    private boolean isQualityDue(SampleQuality now, Instant at) {
+        boolean isDue = !quality.equals(Optional.of(now))
+                || Duration.between(qualityAt, at).compareTo(QUALITY) >= 0;
+        if (isDue) {
+            quality = Optional.of(now);
+            qualityAt = at;
+        }
+        return isDue;
+    }
+
+    private Optional<Peak> higher(DeviceSampled newest, Instant now) {
+        Optional<Peak> current =
+                newest.memory().map(memory -> new Peak(memory, newest.foreign(), now.minusMillis(newest.ageMillis())));
+        boolean isKept = peak.isPresent()
+                && (current.isEmpty()
+                        || peak.get()
+                                .memory()
+                                .used()
+                                .isMoreThan(current.get().memory().used()));
+        return isKept ? peak : current;
+    }
+
+    private static DeviceSampled with(DeviceSampled newest, Peak most, Instant now) {
+        return new DeviceSampled(
+                newest.node(),
+                newest.device(),
+                Math.max(0, Duration.between(most.readAt(), now).toMillis()),
+                Optional.of(most.memory()),
+                most.foreign(),
+                newest.ranks(),
+                newest.problems());
+    }
+}

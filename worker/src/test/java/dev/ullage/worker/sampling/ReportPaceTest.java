@@ -1,0 +1,130 @@
+package dev.ullage.worker.sampling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.SampleQuality;
+import dev.ullage.common.model.SampleState;
+import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.worker.sampling.ReportPace.Report;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.Size;
+import org.junit.jupiter.api.Test;
+
+class ReportPaceTest {
+    private static final Instant START = Instant.EPOCH;
+    private static final long TOTAL = 1000;
+
+    private final ReportPace pace = new ReportPace();
+
+    private static DeviceSampled reading(long used, String... problems) {
+        MemoryUse memory = new MemoryUse(
+                MemoryBytes.of(TOTAL),
+                Optional.of(MemoryBytes.ZERO),
+                MemoryBytes.of(used),
+                MemoryBytes.of(TOTAL - used));
+        return new DeviceSampled(
+                new NodeId("n"),
+                new DeviceId("GPU-1"),
+                0,
+                Optional.of(memory),
+                Optional.of(MemoryBytes.of(used)),
+                List.of(),
+                List.of(problems));
+    }
+
+    private Optional<DeviceSampled> offer(DeviceSampled sample, SampleState state, long millis) {
+        return report(sample, new SampleQuality(state, 0), millis).map(Report::sample);
+    }
+
+    private Optional<Report> report(DeviceSampled sample, SampleQuality quality, long millis) {
+        return pace.offer(sample, quality, START.plusMillis(millis));
+    }
+
+    private Optional<DeviceSampled> offer(DeviceSampled sample, long millis) {
+        return offer(sample, SampleState.FRESH, millis);
+    }
+
+    private static long used(Optional<DeviceSampled> report) {
+        return report.flatMap(DeviceSampled::memory).orElseThrow().used().value();
+    }
+
+    @Test
+    void theMostOfWhatWasReadSinceIsToldWithItsAgeWhenItIsDue() {
+        assertThat(used(offer(reading(10), 0))).isEqualTo(10);
+        assertThat(offer(reading(90), 100)).isEmpty();
+        assertThat(offer(reading(20), 200)).isEmpty();
+        Optional<DeviceSampled> report = offer(reading(30), 300);
+
+        assertThat(used(report)).isEqualTo(90);
+        assertThat(report.orElseThrow().ageMillis()).isEqualTo(200);
+        assertThat(report.orElseThrow().foreign()).contains(MemoryBytes.of(90));
+        assertThat(used(offer(reading(5), 600))).isEqualTo(5);
+    }
+
+    @Test
+    void readingsAtTheCoordinatorsPaceAreAllTold() {
+        for (int at = 0; at < 5_000; at += 250) {
+            assertThat(used(offer(reading(at % 7), at + at % 3))).isEqualTo(at % 7);
+        }
+    }
+
+    @Test
+    void whatIsNewInKindIsToldAtOnceAndWithTheReadingOfThen() {
+        offer(reading(10), 0);
+        offer(reading(90), 50);
+        assertThat(used(offer(reading(10, "it fails"), 100))).isEqualTo(10);
+        assertThat(offer(reading(10, "it fails"), 150)).isEmpty();
+        assertThat(offer(reading(10, "it fails"), SampleState.STALE, 160)).isPresent();
+        assertThat(offer(reading(10), SampleState.FRESH, 170)).isPresent();
+    }
+
+    @Test
+    void theQualityIsToldWhenItChangesAndElseOnceASecond() {
+        SampleQuality good = new SampleQuality(SampleState.FRESH, 0);
+        SampleQuality worse = new SampleQuality(SampleState.FRESH, 1);
+        List<Boolean> due = new ArrayList<>();
+        for (int at = 0; at <= 1_250; at += 250) {
+            due.add(report(reading(1), good, at).orElseThrow().isQualityDue());
+        }
+        assertThat(due).containsExactly(true, false, false, false, true, false);
+        assertThat(report(reading(1), worse, 1_500).orElseThrow().isQualityDue())
+                .isTrue();
+        assertThat(report(reading(1), worse, 1_750).orElseThrow().isQualityDue())
+                .isFalse();
+    }
+
+    /** Whatever is read and whenever, what is told has every maximum between two tellings, and is told often enough. */
+    @Property
+    void noPeakIsLost(
+            @ForAll @Size(min = 1, max = 60) List<@IntRange(min = 0, max = 1000) Integer> amounts,
+            @ForAll @IntRange(min = 10, max = 400) int interval) {
+        ReportPace fresh = new ReportPace();
+        List<Integer> since = new ArrayList<>();
+        long toldAt = 0;
+        for (int i = 0; i < amounts.size(); i++) {
+            since.add(amounts.get(i));
+            long now = (long) i * interval;
+            Optional<DeviceSampled> report = fresh.offer(
+                            reading(amounts.get(i)), new SampleQuality(SampleState.FRESH, 0), START.plusMillis(now))
+                    .map(Report::sample);
+            if (report.isPresent()) {
+                assertThat(used(report))
+                        .isEqualTo(since.stream().mapToInt(x -> x).max().orElseThrow());
+                since.clear();
+                toldAt = now;
+            }
+            assertThat(Duration.ofMillis(now - toldAt)).isLessThan(ReportPace.SHORTEST);
+        }
+    }
+}
