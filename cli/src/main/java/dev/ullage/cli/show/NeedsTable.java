@@ -57,8 +57,11 @@ final class NeedsTable {
         }
         int sizes = line.path("sizes").asInt();
         String within = line.path("largestSamples").isInt()
-                ? "at most " + most(line.path("largestSamples").asInt()) + " within its limit"
-                : "whether one fits its limit is not known, or none does";
+                ? "at most %s within the %s that it could have"
+                        .formatted(
+                                most(line.path("largestSamples").asInt()),
+                                size(line.path("roomBytes")).text())
+                : "none fits, or what it could have is not known";
         return "    micro-batch of %d: %s, each sample more adds %s (%s); %s%n"
                 .formatted(
                         line.path("samples").asInt(),

@@ -94,7 +94,7 @@ class JobExplanationTest {
                     + "'measuredBytes':9663676416,'correctedBytes':11811160064},{'phase':'IDLE','plannedLowerBytes':null,"
                     + "'plannedBytes':null,'plannedUpperBytes':null,'measuredBytes':1073741824,'correctedBytes':null}],"
                     + "'microBatch':{'samples':8,'sizes':2,'needBytes':9663676416,'perSampleBytes':1073741824,"
-                    + "'largestSamples':10}}},{'job':'other','rank':0}]";
+                    + "'roomBytes':12884901888,'largestSamples':10}}},{'job':'other','rank':0}]";
 
     @Test
     void plannedMeasuredCorrectedAndInForceStandBesideEachOther() throws JsonProcessingException {
@@ -106,7 +106,7 @@ class JobExplanationTest {
                             PHASE     PLANNED                RANGE  MEASURED  CORRECTED  IN FORCE
                             FORWARD  10.0 GiB  9.0 GiB to 12.0 GiB   9.0 GiB   11.0 GiB  11.0 GiB
                             IDLE            -                    -   1.0 GiB          -         -
-                            micro-batch of 8: 9.0 GiB, each sample more adds 1.0 GiB (by 2 sizes); at most 10 within its limit
+                            micro-batch of 8: 9.0 GiB, each sample more adds 1.0 GiB (by 2 sizes); at most 10 within the 12.0 GiB that it could have
                         """);
     }
 

@@ -41,8 +41,15 @@ public record RankNeeds(
      * @param sizes how many sizes it rests on; 1: what exceeds the planned state is taken as proportional
      * @param need of the phase that needs most, with {@code samples}
      * @param perSample what one sample more adds to it
-     * @param largest the most samples that stay within the rank's limit; empty when none does, or nobody knows
+     * @param room what the rank could have: its limit, or its part of the device by the head where that is more; empty
+     *     before its first limit
+     * @param largest the most samples that stay within that; empty when none does, or nobody knows
      */
     public record MicroBatchNeed(
-            int samples, int sizes, MemoryBytes need, MemoryBytes perSample, OptionalInt largest) {}
+            int samples,
+            int sizes,
+            MemoryBytes need,
+            MemoryBytes perSample,
+            Optional<MemoryBytes> room,
+            OptionalInt largest) {}
 }

@@ -390,8 +390,13 @@ final class WireSamples {
                                 new RankNeeds.PlannedRange(MemoryBytes.of(18), MemoryBytes.of(20), MemoryBytes.of(24))),
                         Optional.of(MemoryBytes.of(19)),
                         Optional.of(MemoryBytes.of(20)))),
-                Optional.of(
-                        new RankNeeds.MicroBatchNeed(8, 2, MemoryBytes.of(20), MemoryBytes.of(1), OptionalInt.of(12))));
+                Optional.of(new RankNeeds.MicroBatchNeed(
+                        8,
+                        2,
+                        MemoryBytes.of(20),
+                        MemoryBytes.of(1),
+                        Optional.of(MemoryBytes.of(24)),
+                        OptionalInt.of(12))));
     }
 
     private static RankSample sparseRankSample() {

@@ -45,6 +45,7 @@ final class NeedsJson {
         json.put("sizes", need.sizes());
         json.put("needBytes", need.need().value());
         json.put("perSampleBytes", need.perSample().value());
+        json.put("roomBytes", bytes(need.room()));
         json.put(
                 "largestSamples",
                 need.largest().isPresent() ? (Integer) need.largest().getAsInt() : null);

@@ -1,9 +1,12 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.RankNeeds;
+import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.config.PolicyName;
@@ -61,9 +64,15 @@ public final class Explanations {
                                             planned,
                                             observed.getOrDefault(grant.instance(), RankObserved.NOTHING),
                                             settings.planned(),
-                                            grant.target().map(PhaseLimits::max))))));
+                                            room(grant, report.message().ledger()))))));
         });
         return needs;
+    }
+
+    /** Its limit, or its part of the device by the head where that is more. */
+    private static Optional<MemoryBytes> room(GrantReport grant, LedgerReport ledger) {
+        MemoryBytes part = ledger.wanted().budget().dividedBy(ledger.grants().size());
+        return grant.target().map(PhaseLimits::max).map(part::max);
     }
 
     private static Explanation of(

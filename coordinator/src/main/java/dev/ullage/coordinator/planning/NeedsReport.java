@@ -18,8 +18,8 @@ import java.util.OptionalInt;
 final class NeedsReport {
     private NeedsReport() {}
 
-    /** @param limit the highest that was ordered; empty before the first order */
-    static RankNeeds of(PlannedNeeds planned, RankObserved observed, Planned settings, Optional<MemoryBytes> limit) {
+    /** @param room what the rank could have; empty before its first limit */
+    static RankNeeds of(PlannedNeeds planned, RankObserved observed, Planned settings, Optional<MemoryBytes> room) {
         CorrectedNeeds needs = CorrectedNeeds.of(planned, observed, settings);
         List<PhaseNeed> phases = new ArrayList<>();
         for (Phase phase : Phase.values()) {
@@ -39,20 +39,21 @@ final class NeedsReport {
                 planned.stages(),
                 needs.basis(),
                 phases,
-                needs.line().map(line -> microBatch(line, needs, limit)));
+                needs.line().map(line -> microBatch(line, needs, room)));
     }
 
     private static PlannedRange range(Need need) {
         return new PlannedRange(need.lower(), need.point(), need.upper());
     }
 
-    private static MicroBatchNeed microBatch(MicroBatchLine line, CorrectedNeeds needs, Optional<MemoryBytes> limit) {
+    private static MicroBatchNeed microBatch(MicroBatchLine line, CorrectedNeeds needs, Optional<MemoryBytes> room) {
         return new MicroBatchNeed(
                 line.highest().samples(),
                 line.sizes(),
                 needs.whole(line.highest().level()),
                 line.highest().perSample(),
-                limit.map(bytes -> line.largestWithin(bytes.minusOrZero(needs.beside())))
+                room,
+                room.map(bytes -> line.largestWithin(bytes.minusOrZero(needs.beside())))
                         .orElse(OptionalInt.empty()));
     }
 }

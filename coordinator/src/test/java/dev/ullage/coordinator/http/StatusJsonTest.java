@@ -39,7 +39,7 @@ class StatusJsonTest {
               {"phase":"IDLE","plannedLowerBytes":null,"plannedBytes":null,"plannedUpperBytes":null,
                "measuredBytes":8589934592,"correctedBytes":null}],
               "microBatch":{"samples":8,"sizes":2,"needBytes":10737418240,"perSampleBytes":1073741824,
-                            "largestSamples":22}}
+                            "roomBytes":25769803776,"largestSamples":22}}
             """;
 
     private static final JsonMapper STRICT = JsonMapper.builder()

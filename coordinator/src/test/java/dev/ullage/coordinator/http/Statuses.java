@@ -135,7 +135,8 @@ public final class Statuses {
                                 Optional.of(gibibytes(11))),
                         new RankNeeds.PhaseNeed(
                                 Phase.IDLE, Optional.empty(), Optional.of(gibibytes(8)), Optional.empty())),
-                Optional.of(new RankNeeds.MicroBatchNeed(8, 2, gibibytes(10), gibibytes(1), OptionalInt.of(22))));
+                Optional.of(new RankNeeds.MicroBatchNeed(
+                        8, 2, gibibytes(10), gibibytes(1), Optional.of(gibibytes(24)), OptionalInt.of(22))));
     }
 
     /** {@link #deviceWithARank} under another name. */
