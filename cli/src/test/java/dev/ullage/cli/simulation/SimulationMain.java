@@ -16,6 +16,8 @@ import java.util.stream.Collectors;
  *   SEEDS [FIRST]                    that many seeds
  *   --replay SEED [SCRIPT]           one seed, with the last events and the script shrunk; SCRIPT: all, or 0,4,7
  *   --mutants SEEDS                  in how many seeds each mutant is noticed, as a Markdown table
+ *   --gangs SEEDS [FIRST]            that many seeds of the reservations of whole jobs
+ *   --gang-mutants SEEDS             in how many seeds each mutant of theirs is noticed
  * </pre>
  */
 public final class SimulationMain {
@@ -32,6 +34,11 @@ public final class SimulationMain {
                     Long.parseLong(arguments.get(1)), arguments.size() > 2 ? arguments.get(2) : Replay.WHOLE_SCRIPT);
         } else if (!arguments.isEmpty() && arguments.get(0).equals("--mutants")) {
             isOk = mutants(Integer.parseInt(arguments.get(1)));
+        } else if (!arguments.isEmpty() && arguments.get(0).equals("--gangs")) {
+            isOk = gangs(
+                    Integer.parseInt(arguments.get(1)), arguments.size() > 2 ? Long.parseLong(arguments.get(2)) : 1);
+        } else if (!arguments.isEmpty() && arguments.get(0).equals("--gang-mutants")) {
+            isOk = gangMutants(Integer.parseInt(arguments.get(1)));
         } else {
             isOk = seeds(
                     arguments.isEmpty() ? 2000 : Integer.parseInt(arguments.get(0)),
@@ -82,6 +89,43 @@ public final class SimulationMain {
             System.out.print(Replay.explain(seed, new Rules()));
         }
         return outcome.isOk();
+    }
+
+    private static boolean gangs(int count, long first) {
+        long start = System.nanoTime();
+        List<GangSimulation.Outcome> outcomes =
+                Seeds.run(first, count, seed -> GangSimulation.run(seed, GangMutant.NONE));
+        List<String> violations = outcomes.stream()
+                .flatMap(outcome -> outcome.violation().stream())
+                .toList();
+        violations.stream().limit(SHOWN_FAILURES).forEach(System.err::println);
+        System.out.printf(
+                Locale.ROOT,
+                "{\"seeds\":%d,\"events\":%d,\"attempts\":%d,\"told\":%d,\"found\":%d,\"violations\":%d,"
+                        + "\"seconds\":%.1f}%n",
+                count,
+                outcomes.stream().mapToLong(GangSimulation.Outcome::events).sum(),
+                outcomes.stream().mapToInt(GangSimulation.Outcome::submitted).sum(),
+                outcomes.stream().mapToInt(GangSimulation.Outcome::told).sum(),
+                outcomes.stream().mapToInt(GangSimulation.Outcome::found).sum(),
+                violations.size(),
+                (System.nanoTime() - start) / NANOS_PER_SECOND);
+        return violations.isEmpty();
+    }
+
+    private static boolean gangMutants(int count) {
+        System.out.printf("| rule switched off | noticed in seeds of %d |%n|---|---|%n", count);
+        boolean allNoticed = true;
+        for (GangMutant mutant : GangMutant.values()) {
+            if (mutant != GangMutant.NONE) {
+                long noticed = Seeds.run(1, count, seed -> GangSimulation.run(seed, mutant)).stream()
+                        .filter(outcome -> outcome.violation().isPresent())
+                        .count();
+                allNoticed &= noticed > 0;
+                System.out.printf("| %s | %d |%n", mutant.title(), noticed);
+            }
+        }
+        return allNoticed;
     }
 
     private static boolean mutants(int count) {

@@ -84,8 +84,8 @@ public sealed interface ToCoordinator extends WireMessage {
             implements ToCoordinator {}
 
     /**
-     * A device did not do what it was asked with a reservation. Sent beside its report, and lost without harm: what
-     * counts is what the reports show.
+     * A device did not do what it was asked with a reservation by the coordinator it obeys. Sent beside its report, and
+     * lost without harm: what counts is what the reports show.
      *
      * @param reason for people, with the numbers
      */

@@ -34,14 +34,11 @@ import java.util.stream.Collectors;
  * coordinator that asks; keep others from it.
  *
  * <p>A report may be older than what it seems to answer, so one that leaves a part out proves nothing by itself: before
- * {@code PLACED} it is ignored (an expired part refuses its commit), at {@code PLACED} the part must stay away for
- * {@value #LOST_AFTER_SECONDS} s. A message that arrives after the attempt has ended may make a part anew;
+ * {@code PLACED} it is ignored, because an expired part refuses its commit; at {@code PLACED} the commit is said again,
+ * and the part is lost when that is refused. A message that arrives after the attempt has ended may make a part anew;
  * {@link GangRecovery} finds it.
  */
 public final class GangAttempt {
-    private static final int LOST_AFTER_SECONDS = 5;
-    private static final Duration LOST_AFTER = Duration.ofSeconds(LOST_AFTER_SECONDS);
-
     /** Where an attempt stands. */
     public enum State {
         RESERVING,
@@ -116,12 +113,7 @@ public final class GangAttempt {
         if (heard.state == State.RELEASING && heard.all(Stage.GONE)) {
             return heard.in(State.ENDED);
         }
-        return heard.parts.stream()
-                .filter(part -> heard.state == State.PLACED && part.isMissingFor(LOST_AFTER, now))
-                .findFirst()
-                .map(part ->
-                        heard.release(part.device() + " of " + part.part().node() + " no longer has its part", now))
-                .orElse(heard);
+        return heard;
     }
 
     private GangPart afterReport(GangPart part, Optional<ReservationReport> shown, Instant now) {
@@ -147,8 +139,13 @@ public final class GangAttempt {
      * A device did not do what it was asked: none of it is to be kept. A late answer to what is over changes nothing.
      */
     public GangAttempt onRefused(DeviceId device, String why, Instant now) {
-        boolean isOpen = state == State.RESERVING || state == State.COMMITTING;
-        return isOpen && reservation.part(device).isPresent() ? release(why, now) : this;
+        boolean isAwaited =
+                switch (state) {
+                    case RESERVING, COMMITTING -> reservation.part(device).isPresent();
+                    case PLACED -> parts.stream().anyMatch(part -> part.device().equals(device) && part.isMissing());
+                    case RELEASING, ENDED -> false;
+                };
+        return isAwaited ? release(why, now) : this;
     }
 
     /** Gives all of it back: the request was withdrawn, the job is over, or a device of it is lost. */
@@ -205,7 +202,8 @@ public final class GangAttempt {
             case RESERVING -> part.is(Stage.UNKNOWN) ? Optional.of(Step.RESERVE) : Optional.empty();
             case COMMITTING -> part.is(Stage.COMMITTED) ? Optional.empty() : Optional.of(Step.COMMIT);
             case RELEASING -> part.is(Stage.GONE) ? Optional.empty() : Optional.of(Step.RELEASE);
-            case PLACED, ENDED -> Optional.empty();
+            case PLACED -> part.isMissing() ? Optional.of(Step.COMMIT) : Optional.empty();
+            case ENDED -> Optional.empty();
         };
     }
 

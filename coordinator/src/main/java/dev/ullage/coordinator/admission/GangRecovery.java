@@ -11,8 +11,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
@@ -29,12 +31,14 @@ public final class GangRecovery {
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
     /** Knows of none. */
-    public static final GangRecovery NONE = new GangRecovery(new TreeMap<>());
+    public static final GangRecovery NONE = new GangRecovery(new TreeMap<>(), new TreeSet<>());
 
     private final NavigableMap<ReservationId, Instant> undecided;
+    private final NavigableSet<ReservationId> foundBefore;
 
-    private GangRecovery(NavigableMap<ReservationId, Instant> undecided) {
+    private GangRecovery(NavigableMap<ReservationId, Instant> undecided, NavigableSet<ReservationId> foundBefore) {
         this.undecided = undecided;
+        this.foundBefore = foundBefore;
     }
 
     /**
@@ -66,12 +70,15 @@ public final class GangRecovery {
         List<GangAttempt> found = new ArrayList<>();
         for (Reservation stranger : strangers.values()) {
             Instant since = undecided.getOrDefault(stranger.id(), now);
-            Optional<GangAttempt> verdict = stranger.id().token().equals(token)
+            boolean isGivenBack = stranger.id().token().equals(token) || foundBefore.contains(stranger.id());
+            Optional<GangAttempt> verdict = isGivenBack
                     ? Optional.of(GangAttempt.releasing(stranger, "what a late message left of it", now))
                     : judge(stranger, byDevice, since, now);
             verdict.ifPresentOrElse(found::add, () -> open.put(stranger.id(), since));
         }
-        return new Turn(new GangRecovery(open), found);
+        NavigableSet<ReservationId> all = new TreeSet<>(foundBefore);
+        found.forEach(attempt -> all.add(attempt.reservation().id()));
+        return new Turn(new GangRecovery(open, all), found);
     }
 
     /** Empty: that is not known yet. */

@@ -193,24 +193,26 @@ class GangAttemptTest {
         shows(B, true);
         assertThat(attempt.isPlaced()).isTrue();
 
-        showsNothing(A);
-        passes(Duration.ofMillis(4_999));
-        showsNothing(A);
-        shows(A, true);
-        passes(Duration.ofSeconds(60));
-        showsNothing(A);
         attempt = attempt.onRefused(A, "refused: late", now);
         assertThat(attempt.isPlaced()).isTrue();
     }
 
     @Test
-    void aPlacedJobThatHasLostAPartForGoodIsGivenBackAsAWhole() {
+    void aPlacedJobOfWhichAReportLeavesOutAPartIsAskedForItAndGivenBackWhenItIsLost() {
         isPlaced();
+        passes(Duration.ofHours(1));
         showsNothing(A);
-        passes(Duration.ofSeconds(5));
+        assertThat(attempt.isPlaced()).isTrue();
+        assertThat(tick()).containsExactly("COMMIT node-a GPU-a");
+        shows(A, true);
+        assertThat(attempt.onRefused(A, "refused: late", now).isPlaced()).isTrue();
         showsNothing(A);
+        passes(RESEND);
+        assertThat(tick()).containsExactly("COMMIT node-a GPU-a");
 
-        assertThat(attempt.reason()).contains("GPU-a of node-a no longer has its part");
+        attempt = attempt.onRefused(A, "refused to commit: it is not there", now);
+
+        assertThat(attempt.reason()).contains("refused to commit: it is not there");
         assertThat(tick()).containsExactly("RELEASE node-a GPU-a", "RELEASE node-a GPU-b");
     }
 

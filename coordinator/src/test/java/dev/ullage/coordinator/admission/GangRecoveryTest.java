@@ -63,6 +63,7 @@ class GangRecoveryTest {
                 List.of(device("GPU-a", committed()), device("GPU-b")),
                 List.of(device("GPU-a", reserved()), device("GPU-b", reserved())),
                 List.of(device("GPU-b", reserved())))) {
+            recovery = GangRecovery.NONE;
             List<GangAttempt> found = find(T0, reports.toArray(DeviceReservations[]::new));
 
             assertThat(found).singleElement().satisfies(attempt -> {
@@ -108,5 +109,16 @@ class GangRecoveryTest {
                 .singleElement()
                 .satisfies(attempt -> assertThat(attempt.reason()).contains("what a late message left of it"));
         assertThat(recovery.turn(reports, OLDER, GANG.id()::equals, T0).found()).isEmpty();
+    }
+
+    // Goal: no late report brings back what was given back. Method: as the simulation found it.
+    @Test
+    void whatWasFoundAndGivenBackIsNotFoundWholeByALateReport() {
+        DeviceReservations[] whole = {device("GPU-a", committed()), device("GPU-b", committed())};
+        assertThat(find(T0, whole)).singleElement().matches(GangAttempt::isPlaced);
+        assertThat(find(T0.plusSeconds(1), device("GPU-a"), device("GPU-b"))).isEmpty();
+
+        assertThat(find(T0.plusSeconds(2), whole)).singleElement().satisfies(attempt -> assertThat(attempt.state())
+                .isEqualTo(State.RELEASING));
     }
 }

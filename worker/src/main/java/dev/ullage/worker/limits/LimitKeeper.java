@@ -217,9 +217,10 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     private Behavior<Command> onReservation(ForReservation command) {
         KeeperLogic.Decision decision = perform(logic.decide(command.command()));
         answerIfStale(decision, command.token(), command.replyTo());
-        for (Refusal refusal : decision.refusals()) {
-            command.replyTo().tell(new ReservationRefused(setup.node(), device(), command.id(), refusal.message()));
-        }
+        decision.refusals().stream()
+                .filter(refusal -> refusal.reason() != Refusal.Reason.STALE_COORDINATOR)
+                .forEach(refusal -> command.replyTo()
+                        .tell(new ReservationRefused(setup.node(), device(), command.id(), refusal.message())));
         command.replyTo().tell(report());
         return this;
     }
