@@ -12,14 +12,17 @@ import dev.ullage.common.protocol.OperatorWrite;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
+import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Explanation;
+import dev.ullage.common.protocol.ToOperator.History;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.config.PolicySettings;
@@ -37,6 +40,7 @@ import dev.ullage.coordinator.events.Change;
 import dev.ullage.coordinator.events.EventKind;
 import dev.ullage.coordinator.events.EventLog;
 import dev.ullage.coordinator.events.Seen;
+import dev.ullage.coordinator.history.UseHistory;
 import dev.ullage.coordinator.leadership.Leadership;
 import dev.ullage.coordinator.leadership.LearnRequests;
 import dev.ullage.coordinator.oom.OomDesk;
@@ -45,7 +49,6 @@ import dev.ullage.coordinator.planning.Explanations;
 import dev.ullage.coordinator.planning.LimitPlanner;
 import dev.ullage.coordinator.planning.LimitPlanner.Decided;
 import dev.ullage.coordinator.planning.OperatorDesk;
-import dev.ullage.coordinator.planning.OperatorWishes;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
@@ -66,6 +69,7 @@ import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * What a coordinator decides, without actor, clock or log: messages change what is known, plans are made and sent on
@@ -86,12 +90,12 @@ public final class CoordinatorLogic {
     private final NavigableMap<DeviceId, Rule> heldBack = new TreeMap<>();
     private List<CoordinatorEffect> effects = new ArrayList<>();
     private ClusterView view = ClusterView.EMPTY;
-    private OperatorWishes wishes = OperatorWishes.NONE;
     private Rollouts rollouts = Rollouts.NONE;
     private OomDesk ooms = OomDesk.EMPTY;
     private NavigableMap<DeviceId, Explanation> explanations = new TreeMap<>();
     private LearnRequests requests = LearnRequests.NONE;
     private final EventLog events = new EventLog();
+    private final UseHistory history = new UseHistory();
     private final DecisionBook book;
     private Leadership leadership;
     private long lastRevision;
@@ -103,7 +107,7 @@ public final class CoordinatorLogic {
         this.node = node;
         this.demands = new RankDemands(limits.policies().observed().predictor());
         this.planner = LimitPlanner.of(settings.staleAfter(), limits, demands);
-        this.writes = new OperatorWrites(new OperatorDesk(planner));
+        this.writes = new OperatorWrites(new OperatorDesk(planner), settings.resendAfter());
         this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));
         this.leadership = Leadership.start(uid, now);
         effects.add(Note.info("leadership node={} state={} reason=started", node, leadership.state()));
@@ -133,9 +137,11 @@ public final class CoordinatorLogic {
         announced.highestToken().ifPresent(token -> onTokenSeen(token, now));
         if (isNewcomer || view.node(worker).isEmpty()) {
             noteNewcomer(announced);
+            writes.forgetting(worker);
             requests = requests.forgetting(worker);
         }
         view = view.with(announced, now);
+        writes.announced(worker, announced.wishes());
         if (!requests.wasAsked(worker)) {
             leadership.token().ifPresent(token -> learnFrom(worker, token, now));
         }
@@ -160,7 +166,7 @@ public final class CoordinatorLogic {
                         .filter(device -> device.node().equals(report.node()))
                         .isPresent();
         if (counts) {
-            wishes = wishes.learning(report.ledger().grants(), now);
+            writes.learn(report.ledger().grants(), now);
             Optional<Rollout> before = rollouts.of(report.device());
             rollouts = rollouts.onReport(report, now);
             noteProgress(before, rollouts.of(report.device()), now);
@@ -221,6 +227,12 @@ public final class CoordinatorLogic {
         turn.sends().forEach(send -> effects.add(new Direct(send.worker(), token, send.directive())));
     }
 
+    /** What a worker keeps of operators' wishes: the newest record counts, whoever made it. */
+    public void onWishes(WishesReported kept, Instant now) {
+        onTokenSeen(kept.record().stamp().token(), now);
+        writes.adopt(kept.record());
+    }
+
     public void onStale(StaleCoordinator stale, Instant now) {
         onTokenSeen(stale.highest(), now);
     }
@@ -230,7 +242,7 @@ public final class CoordinatorLogic {
         leadership = leadership.onTokenSeen(seen, now);
         if (leadership.state() != before.state()) {
             rollouts = rollouts.retiring(device -> true, now);
-            wishes = OperatorWishes.NONE;
+            writes.fenced();
             requests = LearnRequests.NONE;
             heldBack.clear();
             explanations = new TreeMap<>();
@@ -252,7 +264,6 @@ public final class CoordinatorLogic {
         }
         CoordinatorToken token = leadership.token().orElseThrow();
         OperatorWrites.Ruled ruled = writes.rule(write, situation(token, now));
-        wishes = ruled.ruling().wishes();
         effects.add(new Recorded(
                 book.other(Kind.OPERATOR, ruled.about(), ruled.ruling().message(), token, now)));
         effects.addAll(ruled.effects());
@@ -264,7 +275,12 @@ public final class CoordinatorLogic {
         return new StatusAssembly(node, leadership.token(), leadership.state().name())
                 .assemble(
                         view,
-                        new Plans(rollouts.states(), explanations, rollouts.statuses(now), ooms.status(now)),
+                        new Plans(
+                                rollouts.states(),
+                                explanations,
+                                rollouts.statuses(now),
+                                ooms.status(now),
+                                writes.wishes().standing().status()),
                         now);
     }
 
@@ -283,8 +299,14 @@ public final class CoordinatorLogic {
         return book.isComplete();
     }
 
+    /** The last minutes of a device; answered in every state. */
+    public History history(HistoryQuery query) {
+        return History.page(history.of(query.device()), query.offset(), query.limit());
+    }
+
     public void onTick(Instant now) {
         forgetTheSilent(now);
+        history.observe(view, now);
         List<NodeId> missing =
                 leadership.token().map(token -> missing(token, now)).orElse(List.of());
         Leadership before = leadership;
@@ -297,11 +319,19 @@ public final class CoordinatorLogic {
                     .forEach(worker -> learnFrom(worker, token, now));
             if (leadership.isActive()) {
                 plan(token, now);
+                effects.addAll(writes.spread(token, now));
                 rollOut(token, now);
                 decideOoms(token, now);
             }
         });
-        events.observe(new Seen(node, leadership, view, rollouts), now);
+        events.observe(
+                new Seen(
+                        node,
+                        leadership,
+                        view,
+                        rollouts,
+                        writes.wishes().standing().draining()),
+                now);
     }
 
     private void forgetTheSilent(Instant now) {
@@ -310,6 +340,7 @@ public final class CoordinatorLogic {
         for (NodeView known : before.nodes()) {
             if (view.node(known.node()).isEmpty()) {
                 requests = requests.forgetting(known.node());
+                writes.forgetting(known.node());
                 ooms = ooms.forgetting(known.node(), now);
                 effects.add(
                         Note.warn("worker forgotten: node={} reason=silent since {}", known.node(), known.heardAt()));
@@ -330,7 +361,11 @@ public final class CoordinatorLogic {
     }
 
     private List<NodeId> missing(CoordinatorToken token, Instant now) {
-        return view.nodesToLearnFrom(token, now.minus(settings.staleAfter()));
+        return Stream.concat(
+                        view.nodesToLearnFrom(token, now.minus(settings.staleAfter())).stream(),
+                        writes.newerCopies().stream())
+                .distinct()
+                .toList();
     }
 
     private void learnFrom(NodeId worker, CoordinatorToken token, Instant now) {
@@ -339,10 +374,7 @@ public final class CoordinatorLogic {
     }
 
     private void plan(CoordinatorToken token, Instant now) {
-        wishes = wishes.remembering(view.jobs(), now);
-        wishes.devices().stream()
-                .filter(device -> isGone(device) || isReserveReported(device, token))
-                .forEach(device -> wishes = wishes.withoutReserve(device));
+        writes.forgetFulfilled(view.jobs(), device -> isGone(device) || isReserveReported(device, token), now);
         List<Decided> plans = new ArrayList<>();
         Situation situation = situation(token, now);
         List<Decided> all = planner.decide(situation);
@@ -373,11 +405,11 @@ public final class CoordinatorLogic {
                         .filter(known -> known.obeys(token))
                         .flatMap(DeviceView::report)
                         .map(heard -> heard.message().ledger().wanted().reserve())
-                        .equals(wishes.reserve(device));
+                        .equals(writes.wishes().reserve(device));
     }
 
     private Situation situation(CoordinatorToken token, Instant now) {
-        return new Situation(view, rollouts.onTheirWay(), wishes, token, now);
+        return new Situation(view, rollouts.onTheirWay(), writes.wishes(), token, now);
     }
 
     private void notePlan(DevicePlan plan, CoordinatorToken token) {

@@ -7,16 +7,20 @@ import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.protocol.OperatorRecord;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.WishesHeld;
+import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
+import dev.ullage.common.protocol.ToWorker.KeepWishes;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.ReleaseCache;
 import dev.ullage.config.ClusterConfig;
@@ -111,6 +115,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
      * @param sessions makes the owner of the ranks' sessions
      * @param enforcement how ranks are held from outside
      * @param alarm when a rank is above its ceiling
+     * @param wishes where what operators asked for is kept
      * @param onKeeperLost a device's keeper stopped: its ledger cannot be written, so the worker must not go on
      */
     record Setup(
@@ -121,8 +126,16 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             Duration checkProcessesEvery,
             Enforcer.Setup enforcement,
             CeilingAlarm.Terms alarm,
+            Wishes wishes,
             Clock clock,
             Runnable onKeeperLost) {}
+
+    /**
+     * What operators asked for.
+     *
+     * @param kept as the file says it
+     */
+    record Wishes(Optional<OperatorRecord> kept, WishFile file) {}
 
     private record Link(ActorRef<ToWorker> self, ActorRef<ToCoordinator> coordinator) {}
 
@@ -136,6 +149,8 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private final Enforcer enforcer;
     private @Nullable Link link;
     private Optional<CoordinatorToken> highestToken = Optional.empty();
+    private final ActorRef<OperatorRecord> wishFile;
+    private Optional<OperatorRecord> wishes;
 
     private WorkerHub(ActorContext<Command> context, Setup setup) {
         super(context);
@@ -143,6 +158,8 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         this.watch = new EnforcementWatch(setup.alarm());
         ActorRef<Command> self = context.getSelf();
         this.enforcer = Enforcer.start(context, setup.enforcement(), found -> self.tell(new Held(found)));
+        this.wishes = setup.wishes().kept();
+        this.wishFile = context.spawn(setup.wishes().file().writer(), "wishes", BLOCKING);
         this.reports = context.messageAdapter(ToCoordinator.class, Reported::new);
         setup.devices().forEach(this::startKeeper);
         this.sessions = setup.sessions().apply(context);
@@ -206,7 +223,13 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private Behavior<Command> onAnnounce() {
         if (link != null) {
             link.coordinator()
-                    .tell(new WorkerAnnounced(setup.node(), Protocol.VERSION, highestToken, devices, link.self()));
+                    .tell(new WorkerAnnounced(
+                            setup.node(),
+                            Protocol.VERSION,
+                            highestToken,
+                            devices,
+                            Optional.of(new WishesHeld(wishes.map(OperatorRecord::stamp))),
+                            link.self()));
             link.coordinator().tell(sessions.jobs(setup.node()));
         }
         return this;
@@ -217,6 +240,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             keepers.values().forEach(keeper -> keeper.tell(new LimitKeeper.Learn(learn)));
             sessions.learn(learn.token());
             learn.replyTo().tell(sessions.jobs(setup.node()));
+            wishes.ifPresent(kept -> learn.replyTo().tell(new WishesReported(setup.node(), kept)));
+        } else if (command.message() instanceof KeepWishes keep) {
+            keep(keep.record());
         } else if (command.message() instanceof DirectJob directive) {
             sessions.onDirect(directive);
             directive.replyTo().tell(sessions.jobs(setup.node()));
@@ -237,6 +263,20 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             }
         }
         return this;
+    }
+
+    /** Whoever sends it: what counts is which record is newer. */
+    private void keep(OperatorRecord record) {
+        if (record.isNewerThan(wishes.map(OperatorRecord::stamp))) {
+            wishes = Optional.of(record);
+            wishFile.tell(record);
+            LOG.info(
+                    "stamp={} drains={} jobs={} reason=\"keeps what operators asked for\"",
+                    record.stamp(),
+                    record.drains().size(),
+                    record.jobs().size());
+            onAnnounce();
+        }
     }
 
     private Behavior<Command> onReported(Reported command) {

@@ -36,6 +36,7 @@ final class ArchitectureTest {
         "dev.ullage.coordinator.leadership..",
         "dev.ullage.worker.watch..",
         "dev.ullage.coordinator.events..",
+        "dev.ullage.coordinator.history..",
         "dev.ullage.worker.enforcement.."
     };
 

@@ -66,7 +66,11 @@ public record Rerun(List<Difference> differences, boolean isOtherwiseWorded) {
 
     private static RankRequest with(RankRequest request, PolicyName policy) {
         return new RankRequest(
-                request.instance(), request.share(), request.terms().withPolicy(policy), request.observed());
+                request.instance(),
+                request.share(),
+                request.terms().withPolicy(policy),
+                request.observed(),
+                request.limit());
     }
 
     private static Rerun compare(Outcome recorded, Outcome now) {

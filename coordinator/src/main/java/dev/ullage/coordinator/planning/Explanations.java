@@ -4,7 +4,7 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.RankReason;
-import dev.ullage.config.PolicyName;
+import dev.ullage.config.JobTerms;
 import dev.ullage.config.PolicySettings;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
@@ -25,28 +25,30 @@ public final class Explanations {
             List<PlanOutcome> outcomes, PolicySettings policies, Situation situation) {
         NavigableMap<DeviceId, Explanation> explanations = new TreeMap<>();
         outcomes.forEach(
-                outcome -> explanations.put(outcome.device(), of(outcome, policies(outcome, policies, situation))));
+                outcome -> explanations.put(outcome.device(), of(outcome, terms(outcome, policies, situation))));
         return Collections.unmodifiableNavigableMap(explanations);
     }
 
-    private static NavigableMap<RankInstance, PolicyName> policies(
+    private static NavigableMap<RankInstance, JobTerms> terms(
             PlanOutcome outcome, PolicySettings settings, Situation situation) {
-        NavigableMap<RankInstance, PolicyName> policies = new TreeMap<>();
+        NavigableMap<RankInstance, JobTerms> terms = new TreeMap<>();
         situation.view().device(outcome.device()).flatMap(DeviceView::report).ifPresent(report -> report.message()
                 .ledger()
                 .grants()
-                .forEach(grant -> policies.put(
-                        grant.instance(),
-                        JobPolicies.terms(grant, settings, situation.wishes()).policy())));
-        return policies;
+                .forEach(grant -> terms.put(grant.instance(), JobPolicies.terms(grant, settings, situation.wishes()))));
+        return terms;
     }
 
-    private static Explanation of(PlanOutcome outcome, NavigableMap<RankInstance, PolicyName> policies) {
+    private static Explanation of(PlanOutcome outcome, NavigableMap<RankInstance, JobTerms> terms) {
         List<RankReason> ranks = outcome.plan().limits().stream()
-                .map(limit -> new RankReason(
-                        limit.instance(),
-                        Objects.requireNonNull(policies.get(limit.instance())).label(),
-                        limit.reason().text()))
+                .map(limit -> {
+                    JobTerms by = Objects.requireNonNull(terms.get(limit.instance()));
+                    return new RankReason(
+                            limit.instance(),
+                            by.policy().label(),
+                            limit.reason().text(),
+                            Optional.of(by.priority()));
+                })
                 .toList();
         return new Explanation(ranks, heldBack(outcome));
     }

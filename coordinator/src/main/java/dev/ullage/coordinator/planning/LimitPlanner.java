@@ -165,7 +165,9 @@ public final class LimitPlanner {
                 policy.share(new PlanningInput(input.device(), input.terms(), input.requests())).ranks().stream()
                         .map(this::planned)
                         .toList();
-        return input.overBudget() ? notBelowTheMinimum(wanted) : wanted;
+        List<PlannedLimit> set =
+                LimitOverrides.apply(wanted, input.requests(), input.terms().budget());
+        return input.overBudget() ? notBelowTheMinimum(set) : set;
     }
 
     /** Looks at nothing but its argument and the settings. */
@@ -178,7 +180,8 @@ public final class LimitPlanner {
                 ruling.limits(),
                 ruling.turns(),
                 PlanChange.describe(input.before(), terms.reserve(), ruling.limits(), ruling.turns(), terms));
-        return judge(new Proposal(plan, input.before(), terms, input.reportAge(), input.sample(), input.unseen()));
+        return judge(new Proposal(
+                plan, input.before(), terms, input.reportAge(), input.sample(), input.unseen(), input.setLimits()));
     }
 
     /**
@@ -202,7 +205,8 @@ public final class LimitPlanner {
                 instance,
                 wishes.share(instance.rank()).orElse(grant.share()),
                 JobPolicies.terms(grant, settings.policies(), wishes),
-                observed.getOrDefault(instance, RankObserved.NOTHING).with(demands.of(instance)));
+                observed.getOrDefault(instance, RankObserved.NOTHING).with(demands.of(instance)),
+                wishes.standing().limit(instance.rank()));
     }
 
     private static NavigableMap<RankInstance, RankObserved> observed(DeviceView device) {

@@ -1,8 +1,10 @@
 package dev.ullage.coordinator.planning;
 
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.config.JobTerms;
+import java.util.Optional;
 
 /**
  * A rank process that is to have a limit.
@@ -10,8 +12,15 @@ import dev.ullage.config.JobTerms;
  * @param share the part of its fair limit the operator leaves it
  * @param terms what the settings say of its job
  * @param observed what it last said of itself
+ * @param limit what the operator set in the place of what its policy gives it
  */
-public record RankRequest(RankInstance instance, Share share, JobTerms terms, RankObserved observed) {
+public record RankRequest(
+        RankInstance instance, Share share, JobTerms terms, RankObserved observed, Optional<MemoryBytes> limit) {
+
+    /** For which no operator set a limit. */
+    public RankRequest(RankInstance instance, Share share, JobTerms terms, RankObserved observed) {
+        this(instance, share, terms, observed, Optional.empty());
+    }
 
     /** Of a job that no setting names, and that has not said anything of itself. */
     public RankRequest(RankInstance instance, Share share) {

@@ -15,6 +15,7 @@ import dev.ullage.common.protocol.ToOperator.OomMove;
 import dev.ullage.common.protocol.ToOperator.OomMoves;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import dev.ullage.common.protocol.ToOperator.Wishes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -38,12 +39,14 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
      * @param explanations why the ranks of each device should have what limits
      * @param history the last plans of all devices
      * @param moves the last moves of jobs that ran out of memory
+     * @param wishes what operators asked for and no ledger holds
      */
     public record Plans(
             Map<DeviceId, RolloutState> states,
             Map<DeviceId, Explanation> explanations,
             List<RolloutStatus> history,
-            List<OomMove> moves) {
+            List<OomMove> moves,
+            Wishes wishes) {
         public Plans {
             history = List.copyOf(history);
             moves = List.copyOf(moves);
@@ -62,7 +65,13 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
                                 .toList()))
                 .toList();
         return new ClusterStatus(
-                coordinator, token, state, nodes, plans.history(), Optional.of(new OomMoves(plans.moves())));
+                coordinator,
+                token,
+                state,
+                nodes,
+                plans.history(),
+                Optional.of(new OomMoves(plans.moves())),
+                Optional.of(plans.wishes()));
     }
 
     private static DeviceStatus device(DeviceView device, Plans plans, Instant now) {

@@ -22,6 +22,7 @@ import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.Wishes;
 import dev.ullage.common.protocol.ToWorker;
 import java.time.Duration;
 import java.util.List;
@@ -114,7 +115,12 @@ class ClusterViewTest {
         ClusterStatus status = new StatusAssembly(new NodeId("c"), Optional.of(TOKEN), "ACTIVE")
                 .assemble(
                         view,
-                        new StatusAssembly.Plans(Map.of(DEVICE, RolloutState.SETTLED), Map.of(), List.of(), List.of()),
+                        new StatusAssembly.Plans(
+                                Map.of(DEVICE, RolloutState.SETTLED),
+                                Map.of(),
+                                List.of(),
+                                List.of(),
+                                new Wishes(List.of(), List.of())),
                         T0.plusSeconds(3));
 
         assertThat(status.nodes()).hasSize(2);
