@@ -3,7 +3,6 @@ package dev.ullage.cli;
 import dev.ullage.cli.client.ApiException;
 import dev.ullage.common.model.Share;
 import dev.ullage.config.SettingsException;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -25,10 +24,7 @@ final class SetReserveCommand implements Callable<Integer> {
     private @Nullable String device;
 
     @Mixin
-    private TokenOptions token = new TokenOptions();
-
-    @Mixin
-    private ServerOption server = new ServerOption();
+    private WriteOptions write = new WriteOptions();
 
     SetReserveCommand(CliEnvironment environment) {
         this.environment = environment;
@@ -36,8 +32,9 @@ final class SetReserveCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws SettingsException, CommandFailure, ApiException {
-        String secret = token.read(environment).secret();
-        environment.out().println(server.client().setReserve(reserve.toString(), Optional.ofNullable(device), secret));
-        return ExitCode.OK.code();
+        return write.send(
+                "reserve",
+                WriteOptions.body().put("reserve", reserve.toString()).put("device", device),
+                environment);
     }
 }

@@ -24,7 +24,7 @@ import picocli.CommandLine.TypeConversionException;
             "",
             "USED is what a rank holds, LIMIT what it may hold in its phase, TARGET the most its newest order allows in"
                     + " any phase, CEILING the most it may still believe. \"-\" is not known.",
-            "OVER_BUDGET: more is promised than may be, until ranks have shrunk. ABOVE_LIMIT: a rank holds more than its"
+            "DRAINING: nothing new is to be placed on the node. OVER_BUDGET: more is promised than may be, until ranks have shrunk. ABOVE_LIMIT: a rank holds more than its"
                     + " limit. OFFLINE: its client has no connection. SETTLING: its newest order is not confirmed yet."
                     + " LEAK: what it has allocated at the ends of its steps grows without end (\"ullage ranks\").",
             "NO_COLOR=1 switches colours off."

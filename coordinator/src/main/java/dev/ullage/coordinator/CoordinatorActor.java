@@ -7,21 +7,26 @@ import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
+import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
+import dev.ullage.common.protocol.ToWorker.KeepWishes;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.ReleaseCache;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.coordinator.CoordinatorEffect.Desire;
 import dev.ullage.coordinator.CoordinatorEffect.Direct;
+import dev.ullage.coordinator.CoordinatorEffect.Keep;
 import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
 import dev.ullage.coordinator.CoordinatorEffect.Recorded;
@@ -59,8 +64,9 @@ import org.slf4j.event.Level;
  *   DeviceSampled ------> view                              plan --> rollouts
  *   JobsReported -------> out-of-memory moves, decided and sent at once: the ranks wait for it
  *   StaleCoordinator ---> leadership                        find the stalled, send what is due
+ *   WishesReported -----> wishes                            show workers what they are to keep
  *   OperatorWrite ------> wishes, or sent on; answered at once
- *   StatusQuery, EventsQuery, DecisionsQuery: answered at once, in every state
+ *   StatusQuery, EventsQuery, DecisionsQuery, HistoryQuery: answered at once, in every state
  * </pre>
  */
 public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Command> {
@@ -157,16 +163,22 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             logic.onReservationRefused(refused);
         } else if (message instanceof JobsReported jobs) {
             logic.onJobs(jobs, now);
+        } else if (message instanceof WishesReported kept) {
+            logic.onWishes(kept, now);
         } else if (message instanceof StatusQuery query) {
             query.replyTo().tell(logic.status(now));
         } else if (message instanceof EventsQuery query) {
             query.replyTo().tell(logic.events(query.after()));
+        } else if (message instanceof HistoryQuery query) {
+            query.replyTo().tell(logic.history(query));
         } else if (message instanceof DecisionsQuery query) {
             query.replyTo()
                     .tell(DecisionPages.answer(
                             logic.decisions(query.device(), query.job()), logic.isEveryDecisionKept(), query));
         } else if (message instanceof OperatorWrite write) {
-            write.replyTo().tell(logic.onWrite(write, now));
+            ToOperator answer = logic.onWrite(write, now);
+            perform(); // what was accepted is on its way to the workers, which keep it, before anybody is told so
+            write.replyTo().tell(answer);
         } else {
             return Behaviors.unhandled();
         }
@@ -206,6 +218,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
                 send(direct.worker(), new DirectJob(direct.token(), direct.directive(), self));
             } else if (effect instanceof Release release) {
                 send(release.worker(), new ReleaseCache(release.token(), release.ranks(), self));
+            } else if (effect instanceof Keep keep) {
+                send(keep.worker(), new KeepWishes(keep.token(), keep.record()));
             } else if (effect instanceof Recorded recorded) {
                 decisions.accept(recorded.decision());
             } else if (effect instanceof Note note) {

@@ -6,6 +6,7 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.JobDirective;
+import dev.ullage.common.protocol.OperatorRecord;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
 import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.coordinator.decisions.Decision;
@@ -58,6 +59,9 @@ public sealed interface CoordinatorEffect {
             ranks = List.copyOf(ranks);
         }
     }
+
+    /** Show a worker the record of operators' wishes that it is to keep. */
+    record Keep(NodeId worker, CoordinatorToken token, OperatorRecord record) implements CoordinatorEffect {}
 
     /** Keep what was decided and from what. */
     record Recorded(Decision decision) implements CoordinatorEffect {}

@@ -12,15 +12,18 @@ import dev.ullage.common.protocol.OperatorWrite;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
+import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Explanation;
+import dev.ullage.common.protocol.ToOperator.History;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.config.PolicySettings;
@@ -38,6 +41,7 @@ import dev.ullage.coordinator.events.Change;
 import dev.ullage.coordinator.events.EventKind;
 import dev.ullage.coordinator.events.EventLog;
 import dev.ullage.coordinator.events.Seen;
+import dev.ullage.coordinator.history.UseHistory;
 import dev.ullage.coordinator.leadership.Leadership;
 import dev.ullage.coordinator.leadership.LearnRequests;
 import dev.ullage.coordinator.oom.OomDesk;
@@ -46,7 +50,6 @@ import dev.ullage.coordinator.planning.Explanations;
 import dev.ullage.coordinator.planning.LimitPlanner;
 import dev.ullage.coordinator.planning.LimitPlanner.Decided;
 import dev.ullage.coordinator.planning.OperatorDesk;
-import dev.ullage.coordinator.planning.OperatorWishes;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
@@ -67,6 +70,7 @@ import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * What a coordinator decides, without actor, clock or log: messages change what is known, plans are made and sent on
@@ -87,12 +91,12 @@ public final class CoordinatorLogic {
     private final NavigableMap<DeviceId, Rule> heldBack = new TreeMap<>();
     private List<CoordinatorEffect> effects = new ArrayList<>();
     private ClusterView view = ClusterView.EMPTY;
-    private OperatorWishes wishes = OperatorWishes.NONE;
     private Rollouts rollouts = Rollouts.NONE;
     private OomDesk ooms = OomDesk.EMPTY;
     private NavigableMap<DeviceId, Explanation> explanations = new TreeMap<>();
     private LearnRequests requests = LearnRequests.NONE;
     private final EventLog events = new EventLog();
+    private final UseHistory history = new UseHistory();
     private final DecisionBook book;
     private final EvennessWatch evenness;
     private Leadership leadership;
@@ -105,7 +109,7 @@ public final class CoordinatorLogic {
         this.node = node;
         this.demands = new RankDemands(limits.policies().observed().predictor());
         this.planner = LimitPlanner.of(settings.staleAfter(), limits, demands);
-        this.writes = new OperatorWrites(new OperatorDesk(planner));
+        this.writes = new OperatorWrites(new OperatorDesk(planner), settings.resendAfter());
         this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));
         this.evenness = new EvennessWatch(settings.evenness(), events, book);
         this.leadership = Leadership.start(uid, now);
@@ -136,9 +140,11 @@ public final class CoordinatorLogic {
         announced.highestToken().ifPresent(token -> onTokenSeen(token, now));
         if (isNewcomer || view.node(worker).isEmpty()) {
             noteNewcomer(announced);
+            writes.forgetting(worker);
             requests = requests.forgetting(worker);
         }
         view = view.with(announced, now);
+        writes.announced(worker, announced.wishes());
         if (!requests.wasAsked(worker)) {
             leadership.token().ifPresent(token -> learnFrom(worker, token, now));
         }
@@ -163,7 +169,7 @@ public final class CoordinatorLogic {
                         .filter(device -> device.node().equals(report.node()))
                         .isPresent();
         if (counts) {
-            wishes = wishes.learning(report.ledger().grants(), now);
+            writes.learn(report.ledger().grants(), now);
             Optional<Rollout> before = rollouts.of(report.device());
             rollouts = rollouts.onReport(report, now);
             noteProgress(before, rollouts.of(report.device()), now);
@@ -224,6 +230,12 @@ public final class CoordinatorLogic {
         turn.sends().forEach(send -> effects.add(new Direct(send.worker(), token, send.directive())));
     }
 
+    /** What a worker keeps of operators' wishes: the newest record counts, whoever made it. */
+    public void onWishes(WishesReported kept, Instant now) {
+        onTokenSeen(kept.record().stamp().token(), now);
+        writes.adopt(kept.record());
+    }
+
     public void onStale(StaleCoordinator stale, Instant now) {
         onTokenSeen(stale.highest(), now);
     }
@@ -239,7 +251,7 @@ public final class CoordinatorLogic {
         leadership = leadership.onTokenSeen(seen, now);
         if (leadership.state() != before.state()) {
             rollouts = rollouts.retiring(device -> true, now);
-            wishes = OperatorWishes.NONE;
+            writes.fenced();
             requests = LearnRequests.NONE;
             heldBack.clear();
             explanations = new TreeMap<>();
@@ -262,7 +274,6 @@ public final class CoordinatorLogic {
         }
         CoordinatorToken token = leadership.token().orElseThrow();
         OperatorWrites.Ruled ruled = writes.rule(write, situation(token, now));
-        wishes = ruled.ruling().wishes();
         effects.add(new Recorded(
                 book.other(Kind.OPERATOR, ruled.about(), ruled.ruling().message(), token, now)));
         effects.addAll(ruled.effects());
@@ -279,7 +290,8 @@ public final class CoordinatorLogic {
                                 explanations,
                                 rollouts.statuses(now),
                                 ooms.status(now),
-                                evenness.status()),
+                                evenness.status(),
+                                writes.wishes().standing().status()),
                         now);
     }
 
@@ -298,8 +310,14 @@ public final class CoordinatorLogic {
         return book.isComplete();
     }
 
+    /** The last minutes of a device; answered in every state. */
+    public History history(HistoryQuery query) {
+        return History.page(history.of(query.device()), query.offset(), query.limit());
+    }
+
     public void onTick(Instant now) {
         forgetTheSilent(now);
+        history.observe(view, now);
         List<NodeId> missing =
                 leadership.token().map(token -> missing(token, now)).orElse(List.of());
         Leadership before = leadership;
@@ -312,12 +330,20 @@ public final class CoordinatorLogic {
                     .forEach(worker -> learnFrom(worker, token, now));
             if (leadership.isActive()) {
                 plan(token, now);
+                effects.addAll(writes.spread(token, now));
                 rollOut(token, now);
                 ooms = evenness.turn(view, ooms, token, now, effects);
                 decideOoms(token, now);
             }
         });
-        events.observe(new Seen(node, leadership, view, rollouts), now);
+        events.observe(
+                new Seen(
+                        node,
+                        leadership,
+                        view,
+                        rollouts,
+                        writes.wishes().standing().draining()),
+                now);
     }
 
     private void forgetTheSilent(Instant now) {
@@ -326,6 +352,7 @@ public final class CoordinatorLogic {
         for (NodeView known : before.nodes()) {
             if (view.node(known.node()).isEmpty()) {
                 requests = requests.forgetting(known.node());
+                writes.forgetting(known.node());
                 ooms = ooms.forgetting(known.node(), now);
                 effects.add(
                         Note.warn("worker forgotten: node={} reason=silent since {}", known.node(), known.heardAt()));
@@ -346,7 +373,11 @@ public final class CoordinatorLogic {
     }
 
     private List<NodeId> missing(CoordinatorToken token, Instant now) {
-        return view.nodesToLearnFrom(token, now.minus(settings.staleAfter()));
+        return Stream.concat(
+                        view.nodesToLearnFrom(token, now.minus(settings.staleAfter())).stream(),
+                        writes.newerCopies().stream())
+                .distinct()
+                .toList();
     }
 
     private void learnFrom(NodeId worker, CoordinatorToken token, Instant now) {
@@ -355,10 +386,7 @@ public final class CoordinatorLogic {
     }
 
     private void plan(CoordinatorToken token, Instant now) {
-        wishes = wishes.remembering(view.jobs(), now);
-        wishes.devices().stream()
-                .filter(device -> isGone(device) || isReserveReported(device, token))
-                .forEach(device -> wishes = wishes.withoutReserve(device));
+        writes.forgetFulfilled(view.jobs(), device -> isGone(device) || isReserveReported(device, token), now);
         List<Decided> plans = new ArrayList<>();
         Situation situation = situation(token, now);
         List<Decided> all = planner.decide(situation);
@@ -389,11 +417,11 @@ public final class CoordinatorLogic {
                         .filter(known -> known.obeys(token))
                         .flatMap(DeviceView::report)
                         .map(heard -> heard.message().ledger().wanted().reserve())
-                        .equals(wishes.reserve(device));
+                        .equals(writes.wishes().reserve(device));
     }
 
     private Situation situation(CoordinatorToken token, Instant now) {
-        return new Situation(view, rollouts.onTheirWay(), wishes, token, now);
+        return new Situation(view, rollouts.onTheirWay(), writes.wishes(), token, now);
     }
 
     private void notePlan(DevicePlan plan, CoordinatorToken token) {

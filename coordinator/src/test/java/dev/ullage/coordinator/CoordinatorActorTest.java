@@ -21,6 +21,8 @@ import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.OomMoves;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
+import dev.ullage.common.protocol.ToOperator.Steering;
+import dev.ullage.common.protocol.ToOperator.Wishes;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.testing.TestClock;
@@ -111,7 +113,8 @@ class CoordinatorActorTest {
                         "CLAIMING",
                         List.of(),
                         List.of(),
-                        Optional.of(new OomMoves(List.of()))));
+                        Optional.of(new OomMoves(List.of())),
+                        Optional.of(new Steering(Optional.empty(), Optional.of(new Wishes(List.of(), List.of()))))));
     }
 
     @Test

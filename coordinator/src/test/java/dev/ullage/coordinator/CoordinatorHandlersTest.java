@@ -1,28 +1,36 @@
 package dev.ullage.coordinator;
 
 import static dev.ullage.coordinator.Fixtures.JOB;
-import static dev.ullage.coordinator.Fixtures.T0;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.OperatorRecord;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
+import dev.ullage.common.protocol.ToCoordinator.DrainNode;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
+import dev.ullage.common.protocol.ToCoordinator.SetLimit;
+import dev.ullage.common.protocol.ToCoordinator.SetPolicy;
+import dev.ullage.common.protocol.ToCoordinator.SetPriority;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToCoordinator.UndrainNode;
+import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.testing.TestClock;
@@ -42,7 +50,7 @@ import org.apache.pekko.actor.typed.eventstream.EventStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Java 17 has no switch over sealed types, so the compiler does not see a forgotten message. */
+/** No message that a coordinator may be sent is forgotten. */
 class CoordinatorHandlersTest {
     private final ActorTestKit kit = ActorTestKit.create(ManualTime.config());
     private final TestProbe<ToOperator> operator = kit.createTestProbe();
@@ -51,7 +59,7 @@ class CoordinatorHandlersTest {
             LimitSettings.defaults(),
             new NodeId("c-1"),
             () -> "me",
-            new TestClock(T0)));
+            new TestClock(Fixtures.T0)));
 
     @AfterEach
     void stop() {
@@ -76,8 +84,16 @@ class CoordinatorHandlersTest {
                 new StatusQuery(operator.getRef()),
                 new EventsQuery(Optional.empty(), operator.getRef()),
                 new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 1, operator.getRef()),
+                new HistoryQuery(device, 0, 10, operator.getRef()),
                 new SetReserve(Optional.empty(), Share.NONE, operator.getRef()),
                 new SetShare(JOB, OptionalInt.empty(), Share.ALL, operator.getRef()),
+                new SetPolicy(JOB, Optional.empty(), operator.getRef()),
+                new SetPriority(JOB, Optional.of(Priority.HIGH), operator.getRef()),
+                new SetLimit(JOB, 0, Optional.empty(), operator.getRef()),
+                new DrainNode(new NodeId("a"), Optional.empty(), Optional.empty(), operator.getRef()),
+                new UndrainNode(new NodeId("a"), Optional.empty(), operator.getRef()),
+                new WishesReported(
+                        new NodeId("a"), new OperatorRecord(new OperatorRecord.Stamp(token, 1), List.of(), List.of())),
                 new ReleaseCaches(JOB, OptionalInt.empty(), operator.getRef()));
 
         assertThat(messages)
@@ -87,7 +103,7 @@ class CoordinatorHandlersTest {
                         .filter(ToCoordinator.class::isAssignableFrom)
                         .toList());
         messages.forEach(coordinator::tell);
-        operator.receiveSeveralMessages(6);
+        operator.receiveSeveralMessages(12);
         unhandled.expectNoMessage(Duration.ofMillis(50));
     }
 }

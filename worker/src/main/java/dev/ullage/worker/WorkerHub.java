@@ -11,6 +11,7 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.ReservationId;
+import dev.ullage.common.protocol.OperatorRecord;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator;
@@ -18,11 +19,14 @@ import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
+import dev.ullage.common.protocol.ToCoordinator.WishesHeld;
+import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.protocol.ToWorker.CommitDevice;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
+import dev.ullage.common.protocol.ToWorker.KeepWishes;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.ReleaseCache;
 import dev.ullage.common.protocol.ToWorker.ReleaseDevice;
@@ -121,6 +125,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
      * @param sessions makes the owner of the ranks' sessions
      * @param enforcement how ranks are held from outside
      * @param alarm when a rank is above its ceiling
+     * @param wishes where what operators asked for is kept
      * @param onKeeperLost a device's keeper stopped: its ledger cannot be written, so the worker must not go on
      */
     record Setup(
@@ -131,8 +136,16 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             Duration checkProcessesEvery,
             Enforcer.Setup enforcement,
             CeilingAlarm.Terms alarm,
+            Wishes wishes,
             Clock clock,
             Runnable onKeeperLost) {}
+
+    /**
+     * What operators asked for.
+     *
+     * @param kept as the file says it
+     */
+    record Wishes(Optional<OperatorRecord> kept, WishFile file) {}
 
     private record Link(ActorRef<ToWorker> self, ActorRef<ToCoordinator> coordinator) {}
 
@@ -147,6 +160,8 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private final Enforcer enforcer;
     private @Nullable Link link;
     private Optional<CoordinatorToken> highestToken = Optional.empty();
+    private final ActorRef<OperatorRecord> wishFile;
+    private Optional<OperatorRecord> wishes;
 
     private WorkerHub(ActorContext<Command> context, Setup setup) {
         super(context);
@@ -154,6 +169,8 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         this.watch = new EnforcementWatch(setup.alarm());
         ActorRef<Command> self = context.getSelf();
         this.enforcer = Enforcer.start(context, setup.enforcement(), found -> self.tell(new Held(found)));
+        this.wishes = setup.wishes().kept();
+        this.wishFile = context.spawn(setup.wishes().file().writer(), "wishes", BLOCKING);
         this.reports = context.messageAdapter(ToCoordinator.class, Reported::new);
         setup.devices().forEach(this::startKeeper);
         this.sessions = setup.sessions().apply(context);
@@ -218,7 +235,13 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private Behavior<Command> onAnnounce() {
         if (link != null) {
             link.coordinator()
-                    .tell(new WorkerAnnounced(setup.node(), Protocol.VERSION, highestToken, devices, link.self()));
+                    .tell(new WorkerAnnounced(
+                            setup.node(),
+                            Protocol.VERSION,
+                            highestToken,
+                            devices,
+                            Optional.of(new WishesHeld(wishes.map(OperatorRecord::stamp))),
+                            link.self()));
             link.coordinator().tell(sessions.jobs(setup.node()));
         }
         return this;
@@ -229,6 +252,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             keepers.values().forEach(keeper -> keeper.tell(new LimitKeeper.Learn(learn)));
             sessions.learn(learn.token());
             learn.replyTo().tell(sessions.jobs(setup.node()));
+            wishes.ifPresent(kept -> learn.replyTo().tell(new WishesReported(setup.node(), kept)));
+        } else if (command.message() instanceof KeepWishes keep) {
+            keep(keep.record());
         } else if (command.message() instanceof DirectJob directive) {
             sessions.onDirect(directive);
             directive.replyTo().tell(sessions.jobs(setup.node()));
@@ -275,6 +301,20 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             String reason = "refused reservation %s on %s: this worker owns %s"
                     .formatted(message.id(), device, keepers.keySet());
             message.replyTo().tell(new ReservationRefused(setup.node(), device, message.id(), reason));
+        }
+    }
+
+    /** Whoever sends it: what counts is which record is newer. */
+    private void keep(OperatorRecord record) {
+        if (record.isNewerThan(wishes.map(OperatorRecord::stamp))) {
+            wishes = Optional.of(record);
+            wishFile.tell(record);
+            LOG.info(
+                    "stamp={} drains={} jobs={} reason=\"keeps what operators asked for\"",
+                    record.stamp(),
+                    record.drains().size(),
+                    record.jobs().size());
+            onAnnounce();
         }
     }
 

@@ -102,6 +102,7 @@ public final class WorkerRuntime implements AutoCloseable {
     private static WorkerRuntime started(
             Setup setup, Clock clock, OwnershipLocks locks, DeviceRoster roster, TurnDesk turns) throws IOException {
         WorkerSettings settings = setup.settings();
+        WishFile wishes = new WishFile(setup.stateDir());
         RankPort port = new RankPort(
                 setup.node(), new ProcProcessTable(PROC), turns, clock, settings.maxRanks(), settings.watch());
         WorkerHub.Setup hub = new WorkerHub.Setup(
@@ -114,6 +115,7 @@ public final class WorkerRuntime implements AutoCloseable {
                 new CeilingAlarm.Terms(
                         settings.enforcement().alarmTolerance(),
                         settings.enforcement().alarmAfter()),
+                new WorkerHub.Wishes(wishes.read(), wishes),
                 clock,
                 setup.onLost());
         ActorSystem<WorkerHub.Command> system =

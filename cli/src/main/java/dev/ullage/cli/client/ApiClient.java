@@ -157,7 +157,7 @@ public final class ApiClient {
         ObjectNode body = JsonNodeFactory.instance.objectNode();
         body.put("reserve", reserve);
         body.put("device", device.orElse(null));
-        return change("/api/v1/reserve", body, token);
+        return write("reserve", body, token).path("message").asText();
     }
 
     /**
@@ -170,28 +170,21 @@ public final class ApiClient {
         body.put("job", job);
         body.put("rank", rank.isPresent() ? (Integer) rank.getAsInt() : null);
         body.put("share", share);
-        return change("/api/v1/share", body, token);
+        return write("share", body, token).path("message").asText();
     }
 
     /**
-     * Asks a rank of a job for its cache, or each of its ranks.
+     * Asks for a change.
      *
-     * @return what the coordinator says it does
+     * @param name the last part of the write's path under {@code /api/v1/}
+     * @return with {@code message}: what the coordinator says it does
      */
-    public String release(String job, OptionalInt rank, String token) throws ApiException {
-        ObjectNode body = JsonNodeFactory.instance.objectNode();
-        body.put("job", job);
-        body.put("rank", rank.isPresent() ? (Integer) rank.getAsInt() : null);
-        return change("/api/v1/release", body, token);
-    }
-
-    private String change(String path, ObjectNode body, String token) throws ApiException {
-        JsonNode json = send(request(path)
+    public JsonNode write(String name, ObjectNode body, String token) throws ApiException {
+        return send(request("/api/v1/" + name)
                 .setHeader(AUTHORIZATION, BEARER + token)
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
                 .build());
-        return json.path("message").asText();
     }
 
     private HttpRequest.Builder request(String path) {

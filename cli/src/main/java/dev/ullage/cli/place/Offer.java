@@ -41,7 +41,7 @@ record Offer(List<Host> hosts, List<String> unknown) {
         for (JsonNode node : status.path("nodes")) {
             List<Device> devices = new ArrayList<>();
             for (JsonNode device : node.path("devices")) {
-                device(device)
+                device(device, node.path("draining").asBoolean(false))
                         .ifPresentOrElse(
                                 devices::add,
                                 () -> unknown.add("%s device %s: its memory or its ledger is not known"
@@ -54,7 +54,7 @@ record Offer(List<Host> hosts, List<String> unknown) {
         return new Offer(hosts, unknown);
     }
 
-    private static Optional<Device> device(JsonNode json) {
+    private static Optional<Device> device(JsonNode json, boolean isDraining) {
         Optional<MemoryBytes> capacity = bytes(json, "allocatableBytes").filter(amount -> !amount.isZero());
         Optional<Share> reserve = json.path("reserveBasisPoints").isInt()
                 ? Optional.of(new Share(json.path("reserveBasisPoints").intValue()))
@@ -76,12 +76,15 @@ record Offer(List<Host> hosts, List<String> unknown) {
                 json.path("index").asInt(),
                 json.path("name").asText(),
                 all.times(reserve.orElseThrow().complement()),
-                DeviceRoom.ofMemory(uuid, all, ledgerFree, bytes(json, "freeBytes"), out(json))));
+                DeviceRoom.ofMemory(uuid, all, ledgerFree, bytes(json, "freeBytes"), out(json, isDraining))));
     }
 
     /** Why a device takes nothing. */
-    private static List<String> out(JsonNode json) {
+    private static List<String> out(JsonNode json, boolean isDraining) {
         List<String> reasons = new ArrayList<>();
+        if (isDraining) {
+            reasons.add("its node is draining");
+        }
         String state = json.path("sampleState").asText("");
         if (!state.equals("fresh")) {
             reasons.add(state.isEmpty() || state.equals("null") ? "it was not read yet" : "its readings are " + state);

@@ -18,7 +18,8 @@ record ClusterDevices(List<Host> hosts) {
         hosts = List.copyOf(hosts);
     }
 
-    record Host(String node, List<Device> devices) {
+    /** @param draining whether nothing new is to be placed there */
+    record Host(String node, List<Device> devices, boolean draining) {
         Host {
             devices = List.copyOf(devices);
         }
@@ -61,7 +62,10 @@ record ClusterDevices(List<Host> hosts) {
             List<Device> devices = new ArrayList<>();
             node.path("devices").forEach(device -> devices.add(device(device)));
             if (!devices.isEmpty()) {
-                hosts.add(new Host(node.path("node").asText(), devices));
+                hosts.add(new Host(
+                        node.path("node").asText(),
+                        devices,
+                        node.path("draining").asBoolean(false)));
             }
         }
         return new ClusterDevices(hosts);
@@ -98,6 +102,12 @@ record ClusterDevices(List<Host> hosts) {
         return value.isIntegralNumber() && value.canConvertToLong() && value.longValue() >= 0
                 ? Optional.of(MemoryBytes.of(value.longValue()))
                 : Optional.empty();
+    }
+
+    /** Those on which something new may be placed. */
+    ClusterDevices withoutDraining() {
+        return new ClusterDevices(
+                hosts.stream().filter(host -> !host.draining()).toList());
     }
 
     int deviceCount() {

@@ -76,11 +76,29 @@ final class RunChecks {
                     isElsewhere
                             ? "srun chooses the hosts, so this one's devices were not looked at"
                             : "this host is no node of the cluster, so its devices were not looked at");
-            checks.onAnyHost(size, cluster);
+            checks.onAnyHost(size, cluster.withoutDraining());
         }
-        checks.inCluster(size, cluster);
-        checks.memory(cluster, here, chosen);
+        checks.notDraining(here, isElsewhere, cluster);
+        ClusterDevices taking = cluster.withoutDraining();
+        checks.inCluster(size, taking, taking.equals(cluster) ? "" : " beside draining nodes");
+        checks.memory(taking, here, chosen);
         return new Verdict(checks.refusals, checks.warnings, chosen, perHost);
+    }
+
+    /** Where nothing new is to be placed, nothing is started. */
+    private void notDraining(Optional<Host> here, boolean isElsewhere, ClusterDevices cluster) {
+        if (!isElsewhere && here.isPresent() && here.get().draining()) {
+            refusals.add(
+                    "this host (node %s) is draining: nothing new is started on it; \"ullage undrain %s\" ends that"
+                            .formatted(here.get().node(), here.get().node()));
+        } else if (isElsewhere) {
+            cluster.hosts().stream()
+                    .filter(Host::draining)
+                    .forEach(
+                            host -> warnings.add(
+                                    "node " + host.node()
+                                            + " is draining: have srun leave it out (--exclude), or its ranks start there all the same"));
+        }
     }
 
     private Size size() {
@@ -195,12 +213,13 @@ final class RunChecks {
         return request.launcher() == Launcher.DEEPSPEED || request.launcher() == Launcher.TORCHRUN;
     }
 
-    private void inCluster(Size size, ClusterDevices cluster) {
+    private void inCluster(Size size, ClusterDevices cluster, String beside) {
         int devices = cluster.deviceCount();
         int most = devices * terms.ranksPerDevice();
         if (size.ranks().isPresent() && size.ranks().getAsInt() > most && !size.isOneHost()) {
-            refusals.add("%d ranks, %d device%s in the whole cluster, at most %d on each (--ranks-per-device)"
-                    .formatted(size.ranks().getAsInt(), devices, devices == 1 ? "" : "s", terms.ranksPerDevice()));
+            refusals.add("%d ranks, %d device%s in the whole cluster%s, at most %d on each (--ranks-per-device)"
+                    .formatted(
+                            size.ranks().getAsInt(), devices, devices == 1 ? "" : "s", beside, terms.ranksPerDevice()));
         }
     }
 

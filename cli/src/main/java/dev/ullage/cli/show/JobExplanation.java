@@ -25,7 +25,9 @@ public final class JobExplanation {
         }
         return text.isEmpty()
                 ? Optional.empty()
-                : Optional.of(text.append(OomText.ofJob(status, job)).toString());
+                : Optional.of(text.append(WishesText.ofJob(status, job))
+                        .append(OomText.ofJob(status, job))
+                        .toString());
     }
 
     /** That no rank is of the job, which one may have been meant, and which jobs have ranks. */
@@ -101,6 +103,7 @@ public final class JobExplanation {
                 .append(line(rank, "enforcedBy"))
                 .append("\n  policy ")
                 .append(line(rank, "policy"))
+                .append(rank.path("priority").isTextual() ? ", priority " + line(rank, "priority") : "")
                 .append(": ")
                 .append(line(rank, "explanation"))
                 .append('\n');

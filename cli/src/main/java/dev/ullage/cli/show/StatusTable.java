@@ -12,6 +12,7 @@ import java.util.Map;
 public final class StatusTable {
     static final String UNKNOWN = "-";
     static final String OVER_BUDGET = "OVER_BUDGET";
+    static final String DRAINING = "DRAINING";
 
     private StatusTable() {}
 
@@ -22,6 +23,7 @@ public final class StatusTable {
         text.append(summary(status, terminal)).append('\n');
         appendTable(text, devices(status, devices), "no devices", terminal);
         appendTable(text, ranks(status, devices), "no ranks", terminal);
+        text.append(WishesText.section(status, terminal));
         text.append(OomText.section(status, terminal));
         List<String> problems = problems(status, devices);
         if (!problems.isEmpty()) {
@@ -94,10 +96,17 @@ public final class StatusTable {
                         Cell.of(size(device, "ceilingBytes")),
                         Cell.of(text(device, "rollout")),
                         Cell.of(age(device, "sampleAgeMillis")),
-                        device.path("overBudget").asBoolean() ? new Cell(OVER_BUDGET, Style.ALARM) : Cell.of("")));
+                        note(node, device)));
             }
         }
         return new Rows(table, isEmpty);
+    }
+
+    private static Cell note(JsonNode node, JsonNode device) {
+        if (device.path("overBudget").asBoolean()) {
+            return new Cell(OVER_BUDGET, Style.ALARM);
+        }
+        return WishesText.isDraining(node) ? new Cell(DRAINING, Style.NOTICE) : Cell.of("");
     }
 
     private static Rows ranks(JsonNode status, Map<String, String> labels) {

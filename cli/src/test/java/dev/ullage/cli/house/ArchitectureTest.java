@@ -38,6 +38,7 @@ final class ArchitectureTest {
         "dev.ullage.worker.watch..",
         "dev.ullage.coordinator.events..",
         "dev.ullage.coordinator.evenness..",
+        "dev.ullage.coordinator.history..",
         "dev.ullage.worker.enforcement.."
     };
 

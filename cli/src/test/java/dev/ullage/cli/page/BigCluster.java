@@ -76,7 +76,8 @@ public final class BigCluster {
                 "ACTIVE",
                 nodes,
                 List.of(),
-                Optional.of(new OomMoves(List.of(new OomMove(halved(), "DONE", 90_000)))));
+                Optional.of(new OomMoves(List.of(new OomMove(halved(), "DONE", 90_000)))),
+                Optional.empty());
     }
 
     private static JobDirective halved() {

@@ -210,4 +210,17 @@ class PlacerTest {
                 .contains("1 have that now, so 1 of these")
                 .doesNotContain("old");
     }
+
+    @Test
+    void aDrainingNodeTakesNothingAndIsNamed() {
+        node("a", 0, 0);
+        node("b", 0);
+        ((ObjectNode) nodes.get(0)).put("draining", true);
+
+        Answer one = Placer.place(Offer.of(status), gibibytes(1, 1, 40, Extent.FEW_NODES));
+        assertThat(((Answer.Found) one).ranks()).singleElement().satisfies(rank -> assertThat(rank.node())
+                .isEqualTo("b"));
+        assertThat(((Answer.NotNow) Placer.place(Offer.of(status), gibibytes(2, 1, 40, Extent.FEW_NODES))).why())
+                .contains("a device 0 (NVIDIA H100): its node is draining");
+    }
 }

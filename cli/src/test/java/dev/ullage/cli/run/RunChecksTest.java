@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.cli.run.RunChecks.Verdict;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.MemoryBytes;
 import java.io.IOException;
@@ -300,5 +301,23 @@ class RunChecksTest {
         assertThat(verdict.warnings()).first().asString().contains("accelerate is no launcher that is known here");
         assertThat(verdict.devices().stream().flatMap(List::stream).map(DeviceInfo::index))
                 .isEmpty();
+    }
+
+    @Test
+    void nothingIsStartedOnADrainingHostAndDrainingOnesDoNotCount() {
+        ObjectNode status = Clusters.status(4);
+        Clusters.host((ArrayNode) status.path("nodes"), "host-b", 4);
+        ((ObjectNode) status.at("/nodes/0")).put("draining", true);
+
+        assertThat(Clusters.check(status, Clusters.terms(Map.of()), List.of("torchrun", "--nproc-per-node=2", "t.py"))
+                        .refusals())
+                .containsExactly("this host (node host-a) is draining: nothing new is started on it;"
+                        + " \"ullage undrain host-a\" ends that");
+        Verdict elsewhere =
+                Clusters.check(status, Clusters.terms(Map.of()), List.of("srun", "-n", "6", "python3", "t.py"));
+        assertThat(elsewhere.refusals())
+                .containsExactly("6 ranks, 4 devices in the whole cluster beside draining nodes, at most 1 on each"
+                        + " (--ranks-per-device)");
+        assertThat(elsewhere.warnings()).anyMatch(warning -> warning.startsWith("node host-a is draining"));
     }
 }

@@ -159,6 +159,28 @@ class StatusTableTest {
     }
 
     @Test
+    void whatOperatorsSetIsListedAndADrainingNodesDevicesSaySo() throws Exception {
+        String text = StatusTable.render(
+                json(
+                        """
+            {"nodes":[{"node":"a","draining":true,"devices":[{"uuid":"GPU-1"}]}],
+             "operator":{"draining":[{"node":"a","since":"2026-01-01T00:00:00Z","reason":"fan\\u001b[2J","by":"ann"}],
+              "jobs":[{"job":"bert","shareBasisPoints":5000,"policy":"growth","priority":"high",
+               "ranks":[{"rank":3,"shareBasisPoints":null,"limitBytes":32212254720}]}]}}
+            """),
+                Terminal.NONE);
+
+        assertThat(text)
+                .contains(
+                        "DRAINING\n",
+                        """
+                        SET BY OPERATORS
+                        node a is draining since 2026-01-01T00:00:00Z, by ann: fan?[2J
+                        job bert: policy growth, priority high, share 50%, limit of rank 3 30.0 GiB
+                        """);
+    }
+
+    @Test
     void aFileIsNoTerminal() {
         assertThat(Terminal.isTerminal(Path.of("/nonexistent"))).isFalse();
         assertThat(Terminal.NONE.hasColours()).isFalse();

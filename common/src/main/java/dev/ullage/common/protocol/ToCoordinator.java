@@ -9,6 +9,7 @@ import dev.ullage.common.model.EventId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.Share;
@@ -26,18 +27,36 @@ public sealed interface ToCoordinator extends WireMessage {
      *
      * @param protocolVersion {@link Protocol#VERSION} of the worker
      * @param highestToken the newest coordinator any of its devices has seen
+     * @param wishes which record of operators' wishes it keeps; empty: it is older and keeps none
      */
     record WorkerAnnounced(
             NodeId node,
             int protocolVersion,
             Optional<CoordinatorToken> highestToken,
             List<DeviceInfo> devices,
+            Optional<WishesHeld> wishes,
             ActorRef<ToWorker> replyTo)
             implements ToCoordinator {
         public WorkerAnnounced {
             devices = List.copyOf(devices);
         }
+
+        /** Of a worker that keeps no wishes. */
+        public WorkerAnnounced(
+                NodeId node,
+                int protocolVersion,
+                Optional<CoordinatorToken> highestToken,
+                List<DeviceInfo> devices,
+                ActorRef<ToWorker> replyTo) {
+            this(node, protocolVersion, highestToken, devices, Optional.empty(), replyTo);
+        }
     }
+
+    /** @param stamp of the newest record it was shown; empty: of none yet */
+    record WishesHeld(Optional<OperatorRecord.Stamp> stamp) {}
+
+    /** The record of operators' wishes that a worker keeps: its answer to {@code LearnFrom}, when it has one. */
+    record WishesReported(NodeId node, OperatorRecord record) implements ToCoordinator {}
 
     /**
      * A measurement, of several in a short time the one with most memory used; may be lost, the next one replaces it.
@@ -126,6 +145,15 @@ public sealed interface ToCoordinator extends WireMessage {
             implements ToCoordinator {}
 
     /**
+     * Somebody wants to see the last minutes of a device, oldest first. An older coordinator does not answer.
+     *
+     * @param offset how many of the oldest are left out
+     * @param limit how many are wanted at most
+     */
+    record HistoryQuery(DeviceId device, int offset, int limit, ActorRef<ToOperator> replyTo)
+            implements ToCoordinator {}
+
+    /**
      * An operator changes the reserve.
      *
      * @param device one device, or empty for all
@@ -140,6 +168,52 @@ public sealed interface ToCoordinator extends WireMessage {
      */
     record SetShare(JobId job, OptionalInt rank, Share share, ActorRef<ToOperator> replyTo)
             implements ToCoordinator, OperatorWrite {}
+
+    /**
+     * An operator says by which policy a job's ranks get their limits.
+     *
+     * @param policy by the name that the settings use; empty: as the settings and the ranks themselves say
+     */
+    record SetPolicy(JobId job, Optional<String> policy, ActorRef<ToOperator> replyTo)
+            implements ToCoordinator, OperatorWrite {}
+
+    /**
+     * An operator says how much a job matters to the policies that look at it.
+     *
+     * @param priority empty: as the settings say
+     */
+    record SetPriority(JobId job, Optional<Priority> priority, ActorRef<ToOperator> replyTo)
+            implements ToCoordinator, OperatorWrite {}
+
+    /**
+     * An operator sets the limit of one rank.
+     *
+     * @param limit empty: what its policy gives it
+     */
+    record SetLimit(JobId job, int rank, Optional<MemoryBytes> limit, ActorRef<ToOperator> replyTo)
+            implements ToCoordinator, OperatorWrite {}
+
+    /**
+     * Nothing new is to be placed on a node.
+     *
+     * @param reason why, in the operator's words
+     * @param by who asks, as the asking program says; nobody checks it
+     */
+    record DrainNode(NodeId node, Optional<String> reason, Optional<String> by, ActorRef<ToOperator> replyTo)
+            implements ToCoordinator, OperatorWrite {
+        public DrainNode {
+            reason.ifPresent(OperatorRecord.Drain::requireReason);
+            by.ifPresent(OperatorRecord.Drain::requireBy);
+        }
+    }
+
+    /** A node takes new ranks again. */
+    record UndrainNode(NodeId node, Optional<String> by, ActorRef<ToOperator> replyTo)
+            implements ToCoordinator, OperatorWrite {
+        public UndrainNode {
+            by.ifPresent(OperatorRecord.Drain::requireBy);
+        }
+    }
 
     /**
      * An operator wants ranks to give their caches back, once. An older coordinator does not answer.

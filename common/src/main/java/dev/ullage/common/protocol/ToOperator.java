@@ -6,10 +6,13 @@ import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -22,7 +25,7 @@ public sealed interface ToOperator extends WireMessage {
      * @param token its token; empty while it is still claiming one
      * @param state its state of leadership: {@code CLAIMING}, {@code LEARNING}, {@code ACTIVE}
      * @param ooms what was done about jobs that ran out of memory; an older coordinator does not say
-     * @param evenness how evenly ranks and devices are used; empty: not looked at, or an older coordinator
+     * @param steering what is done about jobs beside their limits; an older coordinator does not say
      */
     record ClusterStatus(
             NodeId coordinator,
@@ -31,9 +34,9 @@ public sealed interface ToOperator extends WireMessage {
             List<NodeStatus> nodes,
             List<RolloutStatus> rollouts,
             Optional<OomMoves> ooms,
-            Optional<Evenness> evenness)
+            Optional<Steering> steering)
             implements ToOperator {
-        /** One that says nothing of evenness. */
+        /** One that says nothing of what is done about jobs beside their limits. */
         public ClusterStatus(
                 NodeId coordinator,
                 Optional<CoordinatorToken> token,
@@ -44,7 +47,7 @@ public sealed interface ToOperator extends WireMessage {
             this(coordinator, token, state, nodes, rollouts, ooms, Optional.empty());
         }
 
-        /** One that says nothing of out-of-memory errors. */
+        /** One that says nothing of out-of-memory errors either. */
         public ClusterStatus(
                 NodeId coordinator,
                 Optional<CoordinatorToken> token,
@@ -57,6 +60,37 @@ public sealed interface ToOperator extends WireMessage {
         public ClusterStatus {
             nodes = List.copyOf(nodes);
             rollouts = List.copyOf(rollouts);
+        }
+
+        /** How evenly ranks and devices are used, where that is looked at. */
+        public Optional<Evenness> evenness() {
+            return steering.flatMap(Steering::evenness);
+        }
+
+        /** What operators asked for and no ledger holds. */
+        public Optional<Wishes> wishes() {
+            return steering.flatMap(Steering::wishes);
+        }
+    }
+
+    /**
+     * What is done about jobs beside their limits.
+     *
+     * @param evenness how evenly ranks and devices are used; empty: not looked at
+     * @param wishes what operators asked for and no ledger holds
+     */
+    record Steering(Optional<Evenness> evenness, Optional<Wishes> wishes) {}
+
+    /**
+     * What operators asked for and no ledger holds.
+     *
+     * @param drains in the order of the nodes
+     * @param jobs in the order of the jobs
+     */
+    record Wishes(List<OperatorRecord.Drain> drains, List<OperatorRecord.JobWish> jobs) {
+        public Wishes {
+            drains = List.copyOf(drains);
+            jobs = List.copyOf(jobs);
         }
     }
 
@@ -108,6 +142,61 @@ public sealed interface ToOperator extends WireMessage {
         }
     }
 
+    /**
+     * A part of the last minutes of a device.
+     *
+     * @param rows the oldest first; fewer than were asked for where they would not fit into one message
+     * @param total how many there are
+     */
+    record History(List<HistoryRow> rows, int total) implements ToOperator {
+        /** Ranks in the rows of one message: it has to fit into a frame. */
+        private static final int MAX_RANKS = 4_000;
+
+        public History {
+            rows = List.copyOf(rows);
+        }
+
+        /** @param all the oldest first */
+        public static History page(List<HistoryRow> all, int offset, int limit) {
+            List<HistoryRow> page = new ArrayList<>();
+            int ranks = 0;
+            for (int i = offset; i < all.size() && page.size() < limit; i++) {
+                ranks += 1 + all.get(i).ranks().size();
+                if (ranks > MAX_RANKS && !page.isEmpty()) {
+                    break;
+                }
+                page.add(all.get(i));
+            }
+            return new History(page, all.size());
+        }
+    }
+
+    /**
+     * A device at one moment; what was not known then is empty.
+     *
+     * @param atMillis by the clock of the coordinator's node, since 1970
+     * @param promised sum of the ceilings
+     * @param budget in force
+     */
+    record HistoryRow(
+            long atMillis,
+            Optional<MemoryBytes> used,
+            Optional<MemoryBytes> promised,
+            Optional<MemoryBytes> budget,
+            List<RankHistory> ranks) {
+        public HistoryRow {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
+    /** @param limit what it might hold in its phase */
+    record RankHistory(
+            RankInstance instance,
+            Optional<Phase> phase,
+            Optional<MemoryBytes> used,
+            Optional<MemoryBytes> limit,
+            Optional<MemoryBytes> ceiling) {}
+
     /** @param ageMillis since the worker was last heard */
     record NodeStatus(NodeId node, long ageMillis, List<DeviceStatus> devices) {
         public NodeStatus {
@@ -142,13 +231,19 @@ public sealed interface ToOperator extends WireMessage {
     /**
      * @param policy by the name the settings use
      * @param reason the rule with its numbers, for people
+     * @param priority of its job; an older coordinator does not say
      * @param needs what it was planned to need and what was measured; empty without an estimate, and by an older
      *     coordinator
      */
-    record RankReason(RankInstance instance, String policy, String reason, Optional<RankNeeds> needs) {
-        /** Of a rank without an estimate. */
+    record RankReason(
+            RankInstance instance,
+            String policy,
+            String reason,
+            Optional<Priority> priority,
+            Optional<RankNeeds> needs) {
+        /** Without priority and estimate. */
         public RankReason(RankInstance instance, String policy, String reason) {
-            this(instance, policy, reason, Optional.empty());
+            this(instance, policy, reason, Optional.empty(), Optional.empty());
         }
     }
 

@@ -74,6 +74,12 @@ public sealed interface ToWorker extends WireMessage {
     record ReleaseDevice(CoordinatorToken token, DeviceId device, ReservationId id, ActorRef<ToCoordinator> replyTo)
             implements ToWorker {}
 
+    /**
+     * Keep this record of operators' wishes, unless a newer one is kept already. Repeated until the worker announces
+     * that it holds it. Any coordinator's is taken: what counts is the record's own stamp.
+     */
+    record KeepWishes(CoordinatorToken token, OperatorRecord record) implements ToWorker {}
+
     /** @param share the part of its fair limit the operator left it, kept by the ledger for the next coordinator */
     record RankLimit(RankInstance instance, PhaseLimits limits, Share share) {}
 }

@@ -34,19 +34,30 @@ import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ClusterEvent.About;
+import dev.ullage.common.protocol.OperatorRecord.Drain;
+import dev.ullage.common.protocol.OperatorRecord.JobWish;
+import dev.ullage.common.protocol.OperatorRecord.RankWish;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
+import dev.ullage.common.protocol.ToCoordinator.DrainNode;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
+import dev.ullage.common.protocol.ToCoordinator.SetLimit;
+import dev.ullage.common.protocol.ToCoordinator.SetPolicy;
+import dev.ullage.common.protocol.ToCoordinator.SetPriority;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToCoordinator.UndrainNode;
+import dev.ullage.common.protocol.ToCoordinator.WishesHeld;
+import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
@@ -54,22 +65,28 @@ import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Explanation;
+import dev.ullage.common.protocol.ToOperator.History;
+import dev.ullage.common.protocol.ToOperator.HistoryRow;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
 import dev.ullage.common.protocol.ToOperator.OomMove;
 import dev.ullage.common.protocol.ToOperator.OomMoves;
+import dev.ullage.common.protocol.ToOperator.RankHistory;
 import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import dev.ullage.common.protocol.ToOperator.Wishes;
 import dev.ullage.common.protocol.ToWorker.CommitDevice;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
+import dev.ullage.common.protocol.ToWorker.KeepWishes;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
 import dev.ullage.common.protocol.ToWorker.ReleaseCache;
 import dev.ullage.common.protocol.ToWorker.ReleaseDevice;
 import dev.ullage.common.protocol.ToWorker.ReserveDevice;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -120,8 +137,33 @@ final class WireSamples {
     }
 
     List<WireMessage> full() {
+        List<WireMessage> all = new ArrayList<>(messages());
+        all.addAll(aboutWishes());
+        return all;
+    }
+
+    private List<WireMessage> aboutWishes() {
         return List.of(
-                new WorkerAnnounced(NODE, Protocol.VERSION, Optional.of(TOKEN), List.of(INFO), worker),
+                new WishesReported(NODE, wishes()),
+                new SetPolicy(new JobId("bert-large"), Optional.of("growth"), operator),
+                new SetPriority(new JobId("bert-large"), Optional.of(Priority.HIGH), operator),
+                new SetLimit(new JobId("bert-large"), 3, Optional.of(MemoryBytes.ofGibibytes(30)), operator),
+                new DrainNode(NODE, Optional.of("fan replaced"), Optional.of("ann"), operator),
+                new UndrainNode(NODE, Optional.of("ann"), operator),
+                new HistoryQuery(DEVICE, 20, 10, operator),
+                new History(List.of(historyRow()), 7),
+                new KeepWishes(TOKEN, wishes()));
+    }
+
+    private List<WireMessage> messages() {
+        return List.of(
+                new WorkerAnnounced(
+                        NODE,
+                        Protocol.VERSION,
+                        Optional.of(TOKEN),
+                        List.of(INFO),
+                        Optional.of(new WishesHeld(Optional.of(wishes().stamp()))),
+                        worker),
                 new DeviceSampled(
                         NODE,
                         DEVICE,
@@ -162,7 +204,8 @@ final class WireSamples {
                         List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()))),
                         List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined")),
                         Optional.of(new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500)))),
-                        Optional.of(evenness())),
+                        Optional.of(new ToOperator.Steering(
+                                Optional.of(evenness()), Optional.of(new Wishes(wishes().drains(), wishes().jobs()))))),
                 new Events(
                         List.of(new ClusterEvent(
                                 new EventId(3, 18),
@@ -180,6 +223,16 @@ final class WireSamples {
     List<WireMessage> sparse() {
         return List.of(
                 new WorkerAnnounced(NODE, Protocol.VERSION, Optional.empty(), List.of(), worker),
+                new WishesReported(NODE, sparseWishes()),
+                new SetPolicy(new JobId("bert-large"), Optional.empty(), operator),
+                new SetPriority(new JobId("bert-large"), Optional.empty(), operator),
+                new SetLimit(new JobId("bert-large"), 0, Optional.empty(), operator),
+                new DrainNode(NODE, Optional.empty(), Optional.empty(), operator),
+                new UndrainNode(NODE, Optional.empty(), operator),
+                new KeepWishes(TOKEN, sparseWishes()),
+                new HistoryQuery(DEVICE, 0, 1, operator),
+                new History(
+                        List.of(new HistoryRow(0, Optional.empty(), Optional.empty(), Optional.empty(), List.of())), 0),
                 new DeviceSampled(NODE, DEVICE, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
                 new DeviceWatched(NODE, DEVICE, new SampleQuality(SampleState.FRESH, 0)),
                 new LimitsReported(NODE, DEVICE, Optional.empty(), 0, sparseLedgerReport()),
@@ -209,6 +262,43 @@ final class WireSamples {
                 new Decisions(List.of(), 0, true),
                 new Accepted(""),
                 new Refused(""));
+    }
+
+    private static HistoryRow historyRow() {
+        RankHistory rank = new RankHistory(
+                RANK,
+                Optional.of(Phase.BACKWARD),
+                Optional.of(MemoryBytes.ofGibibytes(10)),
+                Optional.of(MemoryBytes.ofGibibytes(14)),
+                Optional.of(MemoryBytes.ofGibibytes(64)));
+        return new HistoryRow(
+                1_767_225_600_000L,
+                Optional.of(MemoryBytes.ofGibibytes(12)),
+                Optional.of(MemoryBytes.ofGibibytes(64)),
+                Optional.of(MemoryBytes.ofGibibytes(60)),
+                List.of(rank));
+    }
+
+    private static OperatorRecord wishes() {
+        JobWish job = new JobWish(
+                new JobId("bert-large"),
+                Optional.of(Share.ofPercent(50)),
+                Optional.of("growth"),
+                Optional.of(Priority.HIGH),
+                List.of(new RankWish(3, Optional.of(Share.ofPercent(25)), Optional.of(MemoryBytes.ofGibibytes(30)))));
+        Drain drain = new Drain(NODE, 1_767_225_600_000L, Optional.of("fan replaced"), Optional.of("ann"));
+        return new OperatorRecord(new OperatorRecord.Stamp(TOKEN, 4), List.of(drain), List.of(job));
+    }
+
+    private static OperatorRecord sparseWishes() {
+        JobWish job = new JobWish(
+                new JobId("bert-large"),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                List.of(new RankWish(0, Optional.empty(), Optional.empty())));
+        Drain drain = new Drain(NODE, 0, Optional.empty(), Optional.empty());
+        return new OperatorRecord(new OperatorRecord.Stamp(OLDER, 1), List.of(drain), List.of(job));
     }
 
     private static JobDirective directive() {
@@ -475,6 +565,7 @@ final class WireSamples {
                                 RANK,
                                 "rank-share",
                                 "79.0 GiB less reserve 30% over 1 rank is 55.3 GiB",
+                                Optional.of(Priority.LOW),
                                 Optional.of(rankNeeds()))),
                         Optional.of("no plan: its ledger's report is 6000 ms old, more than 5000 ms"))));
     }

@@ -71,7 +71,8 @@ public record Rerun(List<Difference> differences, boolean isOtherwiseWorded) {
                 request.share(),
                 request.terms().withPolicy(policy),
                 request.observed(),
-                request.planned());
+                request.planned(),
+                request.limit());
     }
 
     private static Rerun compare(Outcome recorded, Outcome now) {

@@ -79,7 +79,8 @@ final class Changes {
                         DeviceChanges.name(device) + " (" + device.info().name() + ") appeared"));
             }
             if (!earlier.equals(Optional.of(device))) {
-                changes.addAll(DeviceChanges.between(earlier, device, reason(id)));
+                changes.addAll(DeviceChanges.between(
+                        earlier, device, reason(id), after.draining().contains(device.node())));
                 changes.addAll(RankAlarms.between(earlier, device));
             }
         });

@@ -19,17 +19,22 @@ final class DeviceChanges {
     private final DeviceView device;
     private final About about;
     private final String reason;
+    private final boolean isDraining;
     private final List<Change> changes = new ArrayList<>();
 
-    private DeviceChanges(DeviceView device, String reason) {
+    private DeviceChanges(DeviceView device, String reason, boolean isDraining) {
         this.device = device;
+        this.isDraining = isDraining;
         this.about = About.device(device.node(), device.id());
         this.reason = reason;
     }
 
-    /** @param reason why the newest limits are what they are */
-    static List<Change> between(Optional<DeviceView> before, DeviceView device, String reason) {
-        DeviceChanges changes = new DeviceChanges(device, reason);
+    /**
+     * @param reason why the newest limits are what they are
+     * @param isDraining whether nothing new was to be placed on its node
+     */
+    static List<Change> between(Optional<DeviceView> before, DeviceView device, String reason, boolean isDraining) {
+        DeviceChanges changes = new DeviceChanges(device, reason, isDraining);
         changes.quality(before.flatMap(DeviceView::sampleState).orElse(SampleState.FRESH));
         Optional<LedgerReport> earlier = before.flatMap(DeviceChanges::ledger);
         ledger(device).filter(now -> !earlier.equals(Optional.of(now))).ifPresent(now -> {
@@ -115,10 +120,7 @@ final class DeviceChanges {
         grants.forEach((instance, grant) -> {
             Optional<GrantReport> earlier = Optional.ofNullable(known.get(instance));
             if (earlier.isEmpty()) {
-                changes.add(Change.info(
-                        EventKind.RANK_JOINED,
-                        about(instance),
-                        "rank " + instance.rank() + " (process " + instance.pid() + ") joined " + name(device)));
+                changes.add(joined(instance));
             }
             Optional<PhaseLimits> limit = earlier.flatMap(GrantReport::target);
             grant.target()
@@ -126,6 +128,16 @@ final class DeviceChanges {
                     .ifPresent(target -> changes.add(
                             Change.info(EventKind.LIMIT_CHANGED, about(instance), limitText(instance, limit, target))));
         });
+    }
+
+    private Change joined(RankInstance instance) {
+        String text = "rank " + instance.rank() + " (process " + instance.pid() + ") joined " + name(device);
+        return isDraining
+                ? Change.warning(
+                        EventKind.RANK_JOINED,
+                        about(instance),
+                        text + " although the node is draining: it is served like any other")
+                : Change.info(EventKind.RANK_JOINED, about(instance), text);
     }
 
     private String limitText(RankInstance instance, Optional<PhaseLimits> before, PhaseLimits now) {

@@ -2,22 +2,18 @@ package dev.ullage.coordinator.http;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.ullage.common.model.DeviceId;
-import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.NodeId;
-import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
-import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
-import dev.ullage.common.protocol.ToCoordinator.SetReserve;
-import dev.ullage.common.protocol.ToCoordinator.SetShare;
+import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.Events;
+import dev.ullage.common.protocol.ToOperator.History;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.config.StreamSettings;
 import dev.ullage.coordinator.journal.DecisionPages;
@@ -26,7 +22,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -95,7 +90,7 @@ final class ApiRoutes extends AllDirectives {
         this.guard = new RequestGuard(security);
         this.clock = clock;
         this.scrapes = new Scrapes(this::askForMetrics, metrics, clock);
-        this.watching = new WatchRoutes(system, coordinator, stream, clock);
+        this.watching = new WatchRoutes(system, coordinator, self, stream, clock);
     }
 
     Route create() {
@@ -114,15 +109,20 @@ final class ApiRoutes extends AllDirectives {
                         "decisions",
                         () -> get(() -> parameterList(
                                 parameters -> completeWithFuture(decisions(DecisionFilter.parse(parameters)))))),
+                route("api/v1", "cluster", () -> get(() -> completeWithFuture(cluster()))),
+                route(
+                        "api/v1",
+                        "history",
+                        () -> get(() -> parameterList(
+                                parameters -> completeWithFuture(history(HistoryFilter.parse(parameters)))))),
                 watching.create(),
                 route("api/v1", "openapi.json", () -> get(() -> complete(description.answer()))),
                 resource(Resource.NODES),
                 resource(Resource.DEVICES),
                 resource(Resource.JOBS),
                 resource(Resource.RANKS),
-                route("api/v1", "reserve", () -> post(() -> write(this::setReserve))),
-                route("api/v1", "share", () -> post(() -> write(this::setShare))),
-                route("api/v1", "release", () -> post(() -> write(this::release))));
+                resource(Resource.PLAN),
+                writes());
         return handleExceptions(
                 exceptions(), () -> handleRejections(rejections(), () -> guarded(guard::refusal, () -> routes)));
     }
@@ -130,6 +130,16 @@ final class ApiRoutes extends AllDirectives {
     private Route route(String folder, String name, Supplier<Route> inner) {
         paths.add("/" + folder + "/" + name);
         return pathPrefix(PathMatchers.separateOnSlashes(folder), () -> path(name, inner));
+    }
+
+    private Route writes() {
+        return WriteBody.all().entrySet().stream()
+                .map(one -> route(
+                        "api/v1",
+                        one.getKey(),
+                        () -> post(() -> write(text -> change(one.getValue().apply(text))))))
+                .reduce((first, second) -> concat(first, second))
+                .orElseThrow();
     }
 
     private Route resource(Resource resource) {
@@ -167,6 +177,27 @@ final class ApiRoutes extends AllDirectives {
                 StatusQuery::new,
                 answer -> answer instanceof ClusterStatus status
                         ? json(StatusJson.of(status, clock.instant()))
+                        : unexpected(answer));
+    }
+
+    private CompletionStage<HttpResponse> cluster() {
+        return ask(
+                StatusQuery::new,
+                answer -> answer instanceof ClusterStatus status
+                        ? json(ClusterJson.of(status, clock.instant()))
+                        : unexpected(answer));
+    }
+
+    private CompletionStage<HttpResponse> history(HistoryFilter filter) {
+        ResourceQuery query = filter.query();
+        if (!query.problems().isEmpty()) {
+            return CompletableFuture.completedStage(response(
+                    new Problem(StatusCodes.BAD_REQUEST, "the request cannot be understood", query.problems())));
+        }
+        return ask(
+                replyTo -> new HistoryQuery(filter.device().orElseThrow(), query.offset(), query.limit(), replyTo),
+                answer -> answer instanceof History history
+                        ? json(HistoryJson.page(history, filter))
                         : unexpected(answer));
     }
 
@@ -234,35 +265,12 @@ final class ApiRoutes extends AllDirectives {
         });
     }
 
-    private CompletionStage<HttpResponse> setReserve(String text) {
-        RequestBody body = RequestBody.parse(text, new TreeSet<>(List.of("reserve", "device")));
-        Share reserve = body.share("reserve");
-        Optional<DeviceId> device = body.optionalName("device", DeviceId::new);
-        return change(body, replyTo -> new SetReserve(device, reserve, replyTo));
-    }
-
-    private CompletionStage<HttpResponse> setShare(String text) {
-        RequestBody body = RequestBody.parse(text, new TreeSet<>(List.of("job", "rank", "share")));
-        Optional<JobId> job = body.name("job", JobId::new);
-        OptionalInt rank = body.optionalNumber("rank");
-        Share share = body.share("share");
-        return change(body, replyTo -> new SetShare(job.orElseThrow(), rank, share, replyTo));
-    }
-
-    private CompletionStage<HttpResponse> release(String text) {
-        RequestBody body = RequestBody.parse(text, new TreeSet<>(List.of("job", "rank")));
-        Optional<JobId> job = body.name("job", JobId::new);
-        OptionalInt rank = body.optionalNumber("rank");
-        return change(body, replyTo -> new ReleaseCaches(job.orElseThrow(), rank, replyTo));
-    }
-
-    private CompletionStage<HttpResponse> change(
-            RequestBody body, Function<ActorRef<ToOperator>, ToCoordinator> message) {
+    private CompletionStage<HttpResponse> change(WriteBody body) {
         if (!body.problems().isEmpty()) {
             return CompletableFuture.completedStage(response(
                     new Problem(StatusCodes.BAD_REQUEST, "the request cannot be understood", body.problems())));
         }
-        return ask(message, answer -> {
+        return ask(body.message(), answer -> {
             if (answer instanceof Accepted accepted) {
                 return json(JsonNodeFactory.instance
                         .objectNode()

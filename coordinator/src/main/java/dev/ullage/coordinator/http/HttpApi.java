@@ -32,6 +32,9 @@ public final class HttpApi {
     private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(10);
 
+    /** How long a connection may take to end when the node stops; then it is cut off. */
+    private static final Duration END_WITHIN = Duration.ofSeconds(2);
+
     private HttpApi() {}
 
     /**
@@ -69,6 +72,7 @@ public final class HttpApi {
                 .map(context -> server.enableHttps(ConnectionContext.httpsServer(context)))
                 .orElse(server)
                 .bind(routes.create())
+                .thenApply(binding -> binding.addToCoordinatedShutdown(END_WITHIN, system))
                 .whenComplete((binding, failure) -> {
                     if (failure == null) {
                         LOG.info("{} started node={} address={}", security.scheme(), self, binding.localAddress());

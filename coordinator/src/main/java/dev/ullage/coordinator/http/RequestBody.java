@@ -6,6 +6,8 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.MemorySizes;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.model.Shares;
 import java.util.ArrayList;
@@ -89,6 +91,36 @@ final class RequestBody {
             note(field + ": " + e.getMessage());
             return Optional.empty();
         }
+    }
+
+    /** Must be there, so that nobody undoes a wish by leaving a field out; may be null. */
+    void require(String field) {
+        if (json.path(field).isMissingNode()) {
+            note(field + " must be set; null takes back what was set");
+        }
+    }
+
+    /** Must be there and not null. */
+    void requireValue(String field) {
+        if (isAbsent(field)) {
+            note(field + " must be set");
+        }
+    }
+
+    /** An amount of memory, as text with its unit ({@code "30GiB"}) or in whole bytes, that may be null or left out. */
+    Optional<MemoryBytes> optionalSize(String field) {
+        if (isAbsent(field)) {
+            return Optional.empty();
+        }
+        JsonNode value = json.path(field);
+        if (value.isIntegralNumber() && value.canConvertToLong() && value.longValue() >= 0) {
+            return Optional.of(MemoryBytes.of(value.longValue()));
+        }
+        if (!value.isTextual()) {
+            note(field + " must be a size such as \"30GiB\", or whole bytes");
+            return Optional.empty();
+        }
+        return optionalName(field, MemorySizes::parse);
     }
 
     /** A number of zero or more that may be null or left out. */

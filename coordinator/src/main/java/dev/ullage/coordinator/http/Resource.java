@@ -5,10 +5,12 @@ import java.util.Locale;
 
 /** The lists under {@code /api/v1/}, each with the fields by which it can be narrowed down. */
 enum Resource {
-    NODES("node"),
+    NODES("node", "draining"),
     DEVICES("node", "uuid", "kind", "rollout", "overBudget"),
     JOBS("job"),
-    RANKS("node", "device", "job", "rank", "phase", "enforcedBy", "connected", "settled");
+    RANKS("node", "device", "job", "rank", "phase", "enforcedBy", "connected", "settled"),
+    /** The newest plan of each device. */
+    PLAN("node", "device", "rollout");
 
     @SuppressWarnings("ImmutableEnumChecker") // List.of
     private final List<String> filters;

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -29,6 +30,7 @@ final class ResourceJson {
                     case DEVICES -> devices(all);
                     case JOBS -> jobs(all);
                     case RANKS -> ranks(all);
+                    case PLAN -> plans(all);
                 };
         List<ObjectNode> matching = items.stream().filter(query::matches).toList();
         ObjectNode page = NODES.objectNode();
@@ -49,6 +51,7 @@ final class ResourceJson {
             ObjectNode item = NODES.objectNode();
             item.set("node", node.get("node"));
             item.set("ageMillis", node.get("ageMillis"));
+            item.set("draining", node.get("draining"));
             item.put("deviceCount", node.path("devices").size());
             items.add(item);
         }
@@ -86,6 +89,50 @@ final class ResourceJson {
         return items;
     }
 
+    /** Of each device what it is to look like, why, and how far that is. */
+    private static List<ObjectNode> plans(JsonNode all) {
+        Map<String, JsonNode> newest = new TreeMap<>();
+        all.path("rollouts")
+                .forEach(rollout -> newest.put(rollout.path("device").asText(), rollout));
+        List<ObjectNode> items = new ArrayList<>();
+        for (JsonNode node : all.path("nodes")) {
+            for (JsonNode device : node.path("devices")) {
+                ObjectNode item = NODES.objectNode();
+                item.set("node", node.get("node"));
+                item.set("device", device.get("uuid"));
+                item.set("rollout", device.get("rollout"));
+                JsonNode rollout = Optional.ofNullable(
+                                newest.get(device.path("uuid").asText()))
+                        .orElseGet(NODES::objectNode);
+                List.of("revision", "millis", "reason").forEach(field -> item.set(field, rollout.get(field)));
+                item.set("heldBack", device.get("heldBack"));
+                item.set("reserveBasisPoints", device.get("reserveBasisPoints"));
+                items.add(withRanks(item, device));
+            }
+        }
+        return items;
+    }
+
+    private static ObjectNode withRanks(ObjectNode item, JsonNode device) {
+        ArrayNode ranks = item.putArray("ranks");
+        for (JsonNode rank : device.path("ranks")) {
+            ObjectNode planned = ranks.addObject();
+            List.of(
+                            "job",
+                            "rank",
+                            "pid",
+                            "policy",
+                            "priority",
+                            "shareBasisPoints",
+                            "targetBytes",
+                            "ceilingBytes",
+                            "settled",
+                            "explanation")
+                    .forEach(field -> planned.set(field, rank.get(field)));
+        }
+        return item;
+    }
+
     private static List<ObjectNode> jobs(JsonNode all) {
         Map<String, List<ObjectNode>> byJob = new TreeMap<>();
         ranks(all).forEach(rank -> byJob.computeIfAbsent(rank.path("job").asText(), job -> new ArrayList<>())
@@ -105,6 +152,8 @@ final class ResourceJson {
                 ranks.stream().map(rank -> rank.get("rank")).distinct().count());
         names(item.putArray("nodes"), ranks, "node");
         names(item.putArray("devices"), ranks, "device");
+        names(item.putArray("policies"), ranks, "policy");
+        names(item.putArray("priorities"), ranks, "priority");
         List.of("targetBytes", "ceilingBytes", "usedBytes").forEach(field -> {
             boolean isKnown = ranks.stream().noneMatch(rank -> rank.path(field).isNull());
             long sum =
@@ -116,7 +165,9 @@ final class ResourceJson {
 
     private static void names(ArrayNode into, List<ObjectNode> ranks, String field) {
         TreeSet<String> names = new TreeSet<>();
-        ranks.forEach(rank -> names.add(rank.path(field).asText()));
+        ranks.stream()
+                .filter(rank -> rank.path(field).isTextual())
+                .forEach(rank -> names.add(rank.path(field).asText()));
         names.forEach(into::add);
     }
 }

@@ -42,9 +42,10 @@ final class Snapshots {
         NavigableMap<String, ObjectNode> ageless = new TreeMap<>();
         ArrayNode nodes = NODES.arrayNode();
         for (JsonNode node : status.path("nodes")) {
-            nodes.addObject()
+            ObjectNode shown = nodes.addObject()
                     .put("node", node.path("node").asText())
                     .put(AGE, node.path(AGE).asLong());
+            shown.set("draining", node.get("draining"));
             for (JsonNode device : node.path("devices")) {
                 ObjectNode item = NODES.objectNode();
                 item.set("node", node.get("node"));

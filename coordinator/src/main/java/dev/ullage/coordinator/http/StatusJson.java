@@ -11,6 +11,7 @@ import dev.ullage.common.model.MigSlice;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.protocol.GrantReport;
@@ -24,6 +25,7 @@ import dev.ullage.common.protocol.ToOperator.NodeStatus;
 import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import dev.ullage.common.protocol.ToOperator.Wishes;
 import dev.ullage.coordinator.view.KnownRank;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -53,9 +55,10 @@ public final class StatusJson {
         coordinator.put("epoch", status.token().map(CoordinatorToken::epoch).orElse(null));
         coordinator.put("uid", status.token().map(CoordinatorToken::uid).orElse(null));
         ArrayNode nodes = json.putArray("nodes");
-        status.nodes().forEach(node -> nodes.add(node(node)));
+        status.nodes().forEach(node -> nodes.add(node(node, status.wishes())));
         ArrayNode rollouts = json.putArray("rollouts");
         status.rollouts().forEach(rollout -> rollouts.add(rollout(rollout)));
+        json.set("operator", status.wishes().map(WishesJson::of).orElse(null));
         json.set("oomMoves", status.ooms().map(OomJson::moves).orElse(null));
         ArrayNode errors = json.putArray("errors");
         if (!status.state().equals("ACTIVE")) {
@@ -64,16 +67,17 @@ public final class StatusJson {
         return json;
     }
 
-    private static ObjectNode node(NodeStatus node) {
+    private static ObjectNode node(NodeStatus node, Optional<Wishes> wishes) {
         ObjectNode json = NODES.objectNode();
         json.put("node", node.node().value());
         json.put("ageMillis", node.ageMillis());
+        json.put("draining", WishesJson.isDraining(wishes, node.node()).orElse(null));
         ArrayNode devices = json.putArray("devices");
-        node.devices().forEach(device -> devices.add(device(device)));
+        node.devices().forEach(device -> devices.add(device(device, wishes)));
         return json;
     }
 
-    private static ObjectNode device(DeviceStatus device) {
+    private static ObjectNode device(DeviceStatus device, Optional<Wishes> wishes) {
         ObjectNode json = NODES.objectNode();
         json.put("uuid", device.info().id().value());
         json.put("index", device.info().index());
@@ -95,7 +99,7 @@ public final class StatusJson {
         json.set("turns", device.ledger().flatMap(TurnsJson::of).orElse(null));
         ArrayNode problems = json.putArray("problems");
         sample.ifPresent(reading -> reading.problems().forEach(problems::add));
-        json.set("ranks", ranks(device).orElse(null));
+        json.set("ranks", ranks(device, wishes).orElse(null));
         return json;
     }
 
@@ -148,7 +152,7 @@ public final class StatusJson {
     }
 
     /** All ranks that the ledger or a sample knows; nobody knows which there are before either was heard. */
-    private static Optional<ArrayNode> ranks(DeviceStatus device) {
+    private static Optional<ArrayNode> ranks(DeviceStatus device, Optional<Wishes> wishes) {
         if (device.ledger().isEmpty() && device.sample().isEmpty()) {
             return Optional.empty();
         }
@@ -156,6 +160,7 @@ public final class StatusJson {
         for (KnownRank known : KnownRank.on(device)) {
             ObjectNode rank = rank(known.instance(), known.grant(), known.sample());
             putReason(rank, known.instance(), device.explanation());
+            put(rank, "setLimitBytes", WishesJson.limit(wishes, known.instance().rank()));
             json.add(rank);
         }
         return Optional.of(json);
@@ -211,6 +216,9 @@ public final class StatusJson {
                 .filter(rank -> rank.instance().equals(instance))
                 .findFirst();
         json.put("policy", reason.map(RankReason::policy).orElse(null));
+        json.put(
+                "priority",
+                reason.flatMap(RankReason::priority).map(Priority::label).orElse(null));
         json.put("explanation", reason.map(RankReason::reason).orElse(null));
         json.set("needs", reason.flatMap(RankReason::needs).map(NeedsJson::of).orElse(null));
     }

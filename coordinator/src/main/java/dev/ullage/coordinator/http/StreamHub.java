@@ -86,6 +86,7 @@ final class StreamHub {
     private boolean isComplete = true;
     private Snapshots newest = Snapshots.NONE;
     private boolean isAsking;
+    private boolean isClosed;
 
     StreamHub(Coordinator coordinator, StreamSettings settings, Materializer materializer, Clock clock) {
         this.coordinator = coordinator;
@@ -98,7 +99,7 @@ final class StreamHub {
     Optional<Source<ByteString, NotUsed>> join(Wish wish) {
         synchronized (this) {
             dropTheGone();
-            if (readers.size() >= settings.maxReaders()) {
+            if (isClosed || readers.size() >= settings.maxReaders()) {
                 return Optional.empty();
             }
             var source = Source.<ByteString>queue(settings.buffer())
@@ -137,6 +138,17 @@ final class StreamHub {
                         isAsking = false;
                     }
                 });
+    }
+
+    /** Every stream ends as it should, after what waits for its reader; nobody may join any more. */
+    synchronized void close() {
+        isClosed = true;
+        readers.stream().filter(reader -> !reader.queue.isCompleted()).forEach(reader -> reader.queue.complete());
+        readers.clear();
+    }
+
+    synchronized boolean isClosed() {
+        return isClosed;
     }
 
     synchronized int readers() {

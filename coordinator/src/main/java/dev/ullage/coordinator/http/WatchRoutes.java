@@ -1,6 +1,7 @@
 package dev.ullage.coordinator.http;
 
 import dev.ullage.common.model.EventId;
+import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
@@ -14,8 +15,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import org.apache.pekko.Done;
+import org.apache.pekko.actor.Cancellable;
+import org.apache.pekko.actor.CoordinatedShutdown;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
@@ -38,22 +43,35 @@ final class WatchRoutes extends AllDirectives {
 
     private final ActorSystem<?> system;
     private final ActorRef<ToCoordinator> coordinator;
+    private final NodeId self;
     private final StreamSettings settings;
     private final StreamHub hub;
     private final PageFiles page = PageFiles.load();
 
-    WatchRoutes(ActorSystem<?> system, ActorRef<ToCoordinator> coordinator, StreamSettings settings, Clock clock) {
+    WatchRoutes(
+            ActorSystem<?> system,
+            ActorRef<ToCoordinator> coordinator,
+            NodeId self,
+            StreamSettings settings,
+            Clock clock) {
         this.system = system;
+        this.self = self;
         this.coordinator = coordinator;
         this.settings = settings;
         this.hub =
                 new StreamHub(asking(), settings, SystemMaterializer.get(system).materializer(), clock);
     }
 
-    /** Starts the pace of the stream too; it ends with the actor system. */
+    /** Starts the pace of the stream too; it ends with the actor system, and before it every stream does. */
     Route create() {
-        system.scheduler()
+        Cancellable pace = system.scheduler()
                 .scheduleWithFixedDelay(settings.interval(), settings.interval(), hub::tick, system.executionContext());
+        CoordinatedShutdown.get(system)
+                .addTask(CoordinatedShutdown.PhaseBeforeServiceUnbind(), "end-the-streams-of-" + self, () -> {
+                    pace.cancel();
+                    hub.close();
+                    return CompletableFuture.completedStage(Done.done());
+                });
         return concat(
                 pathPrefix(
                         PathMatchers.separateOnSlashes("api/v1"),
@@ -92,8 +110,10 @@ final class WatchRoutes extends AllDirectives {
                         HttpResponse.create().withEntity(HttpEntities.createChunked(EVENT_STREAM, source))))
                 .orElseGet(() -> ApiRoutes.response(Problem.of(
                         StatusCodes.SERVICE_UNAVAILABLE,
-                        settings.maxReaders() + " readers watch already, the most this node allows"
-                                + " (ullage.http.stream.max-readers)")));
+                        hub.isClosed()
+                                ? "node " + self + " stops"
+                                : settings.maxReaders() + " readers watch already, the most this node allows"
+                                        + " (ullage.http.stream.max-readers)")));
     }
 
     private StreamHub.Coordinator asking() {

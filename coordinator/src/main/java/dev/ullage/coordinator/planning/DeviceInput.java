@@ -2,12 +2,15 @@ package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.coordinator.planning.TurnPlanner.TurnRuling;
 import java.time.Duration;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * All that one device's plan follows from, beside the settings: what operators wished is worked into it. Whoever has it
@@ -59,6 +62,13 @@ public record DeviceInput(
 
     List<RankRequest> requests() {
         return ranks.stream().map(RankInput::request).toList();
+    }
+
+    /** The limits that an operator set. */
+    NavigableMap<RankInstance, MemoryBytes> setLimits() {
+        NavigableMap<RankInstance, MemoryBytes> set = new TreeMap<>();
+        requests().forEach(rank -> rank.limit().ifPresent(limit -> set.put(rank.instance(), limit)));
+        return set;
     }
 
     /** The ranks that no sample tells of although the policies of their jobs look at what ranks do. */

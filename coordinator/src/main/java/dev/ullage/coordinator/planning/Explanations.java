@@ -9,7 +9,7 @@ import dev.ullage.common.protocol.RankNeeds;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.RankReason;
-import dev.ullage.config.PolicyName;
+import dev.ullage.config.JobTerms;
 import dev.ullage.config.PolicySettings;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
@@ -29,24 +29,20 @@ public final class Explanations {
     public static NavigableMap<DeviceId, Explanation> of(
             List<PlanOutcome> outcomes, PolicySettings policies, Situation situation) {
         NavigableMap<DeviceId, Explanation> explanations = new TreeMap<>();
-        for (PlanOutcome outcome : outcomes) {
-            explanations.put(
-                    outcome.device(),
-                    of(outcome, policies(outcome, policies, situation), needs(outcome, policies, situation)));
-        }
+        outcomes.forEach(outcome -> explanations.put(
+                outcome.device(),
+                of(outcome, terms(outcome, policies, situation), needs(outcome, policies, situation))));
         return Collections.unmodifiableNavigableMap(explanations);
     }
 
-    private static NavigableMap<RankInstance, PolicyName> policies(
+    private static NavigableMap<RankInstance, JobTerms> terms(
             PlanOutcome outcome, PolicySettings settings, Situation situation) {
-        NavigableMap<RankInstance, PolicyName> policies = new TreeMap<>();
+        NavigableMap<RankInstance, JobTerms> terms = new TreeMap<>();
         situation.view().device(outcome.device()).flatMap(DeviceView::report).ifPresent(report -> report.message()
                 .ledger()
                 .grants()
-                .forEach(grant -> policies.put(
-                        grant.instance(),
-                        JobPolicies.terms(grant, settings, situation.wishes()).policy())));
-        return policies;
+                .forEach(grant -> terms.put(grant.instance(), JobPolicies.terms(grant, settings, situation.wishes()))));
+        return terms;
     }
 
     /** Of the ranks that were started with an estimate, whatever policy they follow. */
@@ -77,14 +73,18 @@ public final class Explanations {
 
     private static Explanation of(
             PlanOutcome outcome,
-            NavigableMap<RankInstance, PolicyName> policies,
+            NavigableMap<RankInstance, JobTerms> terms,
             NavigableMap<RankInstance, RankNeeds> needs) {
         List<RankReason> ranks = outcome.plan().limits().stream()
-                .map(limit -> new RankReason(
-                        limit.instance(),
-                        Objects.requireNonNull(policies.get(limit.instance())).label(),
-                        limit.reason().text(),
-                        Optional.ofNullable(needs.get(limit.instance()))))
+                .map(limit -> {
+                    JobTerms by = Objects.requireNonNull(terms.get(limit.instance()));
+                    return new RankReason(
+                            limit.instance(),
+                            by.policy().label(),
+                            limit.reason().text(),
+                            Optional.of(by.priority()),
+                            Optional.ofNullable(needs.get(limit.instance())));
+                })
                 .toList();
         return new Explanation(ranks, heldBack(outcome));
     }

@@ -173,7 +173,9 @@ public final class LimitPlanner {
     private List<PlannedLimit> withoutTurns(DeviceInput input) {
         List<PlannedLimit> wanted =
                 shares.share(input).stream().map(this::planned).toList();
-        return input.overBudget() ? notBelowTheMinimum(wanted) : wanted;
+        List<PlannedLimit> set =
+                LimitOverrides.apply(wanted, input.requests(), input.terms().budget());
+        return input.overBudget() ? notBelowTheMinimum(set) : set;
     }
 
     /** Looks at nothing but its argument and the settings. */
@@ -186,7 +188,8 @@ public final class LimitPlanner {
                 ruling.limits(),
                 ruling.turns(),
                 PlanChange.describe(input, ruling, terms));
-        return judge(new Proposal(plan, input.before(), terms, input.reportAge(), input.sample(), input.unseen()));
+        return judge(new Proposal(
+                plan, input.before(), terms, input.reportAge(), input.sample(), input.unseen(), input.setLimits()));
     }
 
     /**
@@ -211,7 +214,8 @@ public final class LimitPlanner {
                 wishes.share(instance.rank()).orElse(grant.share()),
                 JobPolicies.terms(grant, settings.policies(), wishes),
                 observed.getOrDefault(instance, RankObserved.NOTHING).with(demands.of(instance)),
-                JobPolicies.planned(grant, wishes));
+                JobPolicies.planned(grant, wishes),
+                wishes.standing().limit(instance.rank()));
     }
 
     private PlannedLimit planned(RankShare share) {

@@ -2,18 +2,25 @@ package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Nearest;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
+import dev.ullage.common.protocol.OperatorRecord.Drain;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.config.PolicyName;
+import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
 import dev.ullage.coordinator.view.ClusterView;
 import dev.ullage.coordinator.view.DeviceView;
+import dev.ullage.coordinator.view.NodeView;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.NavigableMap;
@@ -71,9 +78,7 @@ public final class OperatorDesk {
 
     /** @param rank empty: every present and future rank of the job */
     public Ruling setShare(JobId job, OptionalInt rank, Share share, Situation situation) {
-        List<RankId> ofJob = situation.view().ranks().stream()
-                .filter(known -> known.job().equals(job))
-                .toList();
+        List<RankId> ofJob = ranksOf(job, situation);
         if (ofJob.isEmpty()) {
             return unknown(situation, "job", job.value(), situation.view().jobs());
         }
@@ -90,15 +95,144 @@ public final class OperatorDesk {
         return ruling(situation, wishes, "share of " + named.get() + " -> " + share);
     }
 
+    /** @param policy empty: as the settings and the ranks themselves say */
+    public Ruling setPolicy(JobId job, Optional<String> policy, Situation situation) {
+        if (!situation.view().jobs().contains(job)) {
+            return unknown(situation, "job", job.value(), situation.view().jobs());
+        }
+        List<String> policies =
+                Arrays.stream(PolicyName.values()).map(PolicyName::label).toList();
+        if (policy.isPresent() && !policies.contains(policy.get())) {
+            return unknown(situation, "policy", policy.get(), policies);
+        }
+        OperatorWishes wishes = situation.wishes().withPolicy(job, policy, situation.now());
+        String to = policy.orElse("as the settings and its ranks say");
+        return ruling(
+                situation,
+                wishes,
+                "policy of job %s: %s -> %s"
+                        .formatted(
+                                job, situation.wishes().standing().policy(job).orElse("none set"), to));
+    }
+
+    /** @param priority empty: as the settings say */
+    public Ruling setPriority(JobId job, Optional<Priority> priority, Situation situation) {
+        if (!situation.view().jobs().contains(job)) {
+            return unknown(situation, "job", job.value(), situation.view().jobs());
+        }
+        OperatorWishes wishes = situation.wishes().withPriority(job, priority, situation.now());
+        String before =
+                situation.wishes().standing().priority(job).map(Priority::label).orElse("none set");
+        String to = priority.map(Priority::label).orElse("as the settings say");
+        return ruling(situation, wishes, "priority of job %s: %s -> %s".formatted(job, before, to));
+    }
+
+    /**
+     * Refused, with the numbers, when the rank could not have all of it now: what it would be short of, others have.
+     *
+     * @param limit empty: what its policy gives it
+     */
+    public Ruling setLimit(RankId rank, Optional<MemoryBytes> limit, Situation situation) {
+        List<RankId> ofJob = ranksOf(rank.job(), situation);
+        if (ofJob.isEmpty()) {
+            return unknown(
+                    situation, "job", rank.job().value(), situation.view().jobs());
+        }
+        if (!ofJob.contains(rank)) {
+            return unknown(situation, "rank", rank.rank() + " of job " + rank.job(), ofJob);
+        }
+        OperatorWishes wishes = situation.wishes().withLimit(rank, limit, situation.now());
+        String before = situation
+                .wishes()
+                .standing()
+                .limit(rank)
+                .map(MemoryBytes::toString)
+                .orElse("none set");
+        String message = "limit of rank %s: %s -> %s"
+                .formatted(rank, before, limit.map(MemoryBytes::toString).orElse("what its policy gives"));
+        return limit.flatMap(asked -> shortfall(rank, asked, situation.withWishes(wishes)))
+                .map(why -> refused(situation, message + ": " + why))
+                .orElseGet(() -> ruling(situation, wishes, message));
+    }
+
+    /** Why a rank would not have all of the limit that is set for it. */
+    private Optional<String> shortfall(RankId rank, MemoryBytes asked, Situation situation) {
+        List<PlannedLimit> planned = planner.plan(situation).stream()
+                .flatMap(outcome -> outcome.plan().limits().stream())
+                .filter(limit -> limit.instance().rank().equals(rank))
+                .toList();
+        if (planned.isEmpty()) {
+            return Optional.of("its device's ledger has not reported yet; ask again in a moment");
+        }
+        return planned.stream()
+                .filter(limit -> asked.isMoreThan(limit.limits().max()))
+                .findFirst()
+                .map(limit -> "it can have " + limit.limits().max() + " now: " + limit.reason());
+    }
+
+    /** What is there stays and is planned as before; nothing new is to be placed there. */
+    public Ruling drain(Drain drain, Situation situation) {
+        if (situation.view().node(drain.node()).isEmpty()) {
+            return unknownNode(drain.node(), situation);
+        }
+        int ranks = situation.view().ranksOn(drain.node());
+        String why = drain.reason().map(reason -> " (" + reason + ")").orElse("");
+        return ruling(
+                situation,
+                situation.wishes().with(drain),
+                "node %s is draining%s%s: nothing new is placed there; %d rank%s there stay%s"
+                        .formatted(
+                                drain.node(),
+                                why,
+                                by(drain.by()),
+                                ranks,
+                                ranks == 1 ? "" : "s",
+                                ranks == 1 ? "s" : ""));
+    }
+
+    public Ruling undrain(NodeId node, Optional<String> by, Situation situation) {
+        Set<NodeId> draining = situation.wishes().standing().draining();
+        if (draining.contains(node)) {
+            return ruling(
+                    situation,
+                    situation.wishes().withoutDrain(node),
+                    "node " + node + " takes new ranks again" + by(by));
+        }
+        return situation.view().node(node).isEmpty()
+                ? unknownNode(node, situation)
+                : refused(
+                        situation,
+                        "to undrain node " + node + ": it is not draining; draining: "
+                                + (draining.isEmpty()
+                                        ? "none"
+                                        : draining.stream().map(NodeId::value).collect(Collectors.joining(", "))));
+    }
+
+    private static String by(Optional<String> by) {
+        return by.map(name -> ", as " + name + " asked").orElse("");
+    }
+
+    private static Ruling unknownNode(NodeId node, Situation situation) {
+        return unknown(
+                situation,
+                "node",
+                node.value(),
+                situation.view().nodes().stream().map(NodeView::node).toList());
+    }
+
+    private static List<RankId> ranksOf(JobId job, Situation situation) {
+        return situation.view().ranks().stream()
+                .filter(known -> known.job().equals(job))
+                .toList();
+    }
+
     /**
      * Nothing of what is wished changes: the ranks are asked once.
      *
      * @param rank empty: every rank that the job has now
      */
     public Ruling release(JobId job, OptionalInt rank, Situation situation) {
-        List<RankId> ofJob = situation.view().ranks().stream()
-                .filter(known -> known.job().equals(job))
-                .toList();
+        List<RankId> ofJob = ranksOf(job, situation);
         if (ofJob.isEmpty()) {
             return unknown(situation, "job", job.value(), situation.view().jobs());
         }
@@ -145,6 +279,10 @@ public final class OperatorDesk {
     }
 
     private Ruling ruling(Situation situation, OperatorWishes wishes, String message) {
+        Optional<String> excess = wishes.standing().excess();
+        if (excess.isPresent()) {
+            return refused(situation, message + ": " + excess.get());
+        }
         NavigableMap<DeviceId, PlanReason> before = tooSmall(situation);
         return tooSmall(situation.withWishes(wishes)).entrySet().stream()
                 .filter(entry -> !before.containsKey(entry.getKey()))

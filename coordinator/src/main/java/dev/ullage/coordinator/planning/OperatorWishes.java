@@ -1,11 +1,18 @@
 package dev.ullage.coordinator.planning;
 
+import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.PlannedNeeds;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
+import dev.ullage.common.protocol.OperatorRecord;
+import dev.ullage.common.protocol.OperatorRecord.Drain;
+import dev.ullage.common.protocol.OperatorRecord.Stamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -16,60 +23,64 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What operators asked for and what the ledgers do not all say yet. Immutable and soft.
+ * What operators asked for. Immutable. Of three kinds:
  *
- * <p>The ledgers hold the truth: a wish for a reserve lasts until its device reports it, and the shares of ranks are
- * learned from the grants, so that the next coordinator knows them and a restarted rank gets its predecessor's. What
- * only this object knows is the share of a job's future ranks; it is lost with the coordinator. The policy that a rank
- * asks for, and the estimate it was started with, are remembered for the moment after its worker's restart, until the
- * rank has said it again.
+ * <ul>
+ *   <li>{@link StandingWishes}, which the workers keep: the newest record of them counts, whoever made it.
+ *   <li>A wish for a reserve, which lasts until its device's ledger reports it.
+ *   <li>What is learned from the ledgers, so that a restarted rank gets its predecessor's: shares that an older
+ *       coordinator set without a record, and the policy that a rank itself asks for and the estimate it was started
+ *       with, for the moment after its worker's restart until it has said them again.
+ * </ul>
  */
 public final class OperatorWishes {
-    /** How long a job's shares are kept after its last rank has left: longer than a launcher takes to restart it. */
+    /** How long a job's wishes are kept after its last rank has left: longer than a launcher takes to restart it. */
     public static final Duration REMEMBER_JOB = Duration.ofHours(1);
 
-    public static final OperatorWishes NONE = new OperatorWishes(new TreeMap<>(), new TreeMap<>());
+    public static final OperatorWishes NONE =
+            new OperatorWishes(Optional.empty(), StandingWishes.NONE, new TreeMap<>(), new TreeMap<>());
 
+    private final Optional<OperatorRecord> record;
+    private final StandingWishes standing;
     private final NavigableMap<DeviceId, Share> reserves;
-    private final NavigableMap<JobId, JobShares> jobs;
+    private final NavigableMap<JobId, Learned> jobs;
 
-    private OperatorWishes(NavigableMap<DeviceId, Share> reserves, NavigableMap<JobId, JobShares> jobs) {
+    private OperatorWishes(
+            Optional<OperatorRecord> record,
+            StandingWishes standing,
+            NavigableMap<DeviceId, Share> reserves,
+            NavigableMap<JobId, Learned> jobs) {
+        this.record = record;
+        this.standing = standing;
         this.reserves = reserves;
         this.jobs = jobs;
     }
 
     /**
-     * @param all what every rank gets that has no share of its own
-     * @param ranks shares of single ranks, by number; never changed once here
+     * Of every job that is present or has a standing wish.
+     *
+     * @param shares of single ranks, by number; never changed once here
      * @param asking what single ranks ask for; never changed once here
      */
-    private record JobShares(
-            Optional<Share> all,
-            NavigableMap<Integer, Share> ranks,
-            NavigableMap<Integer, Asked> asking,
-            Instant seenAt) {
-        Optional<Share> of(int rank) {
-            return Optional.ofNullable(ranks.get(rank)).or(() -> all);
-        }
-
-        JobShares with(int rank, Share share) {
-            NavigableMap<Integer, Share> changed = new TreeMap<>(ranks);
+    private record Learned(NavigableMap<Integer, Share> shares, NavigableMap<Integer, Asked> asking, Instant seenAt) {
+        Learned with(int rank, Share share) {
+            NavigableMap<Integer, Share> changed = new TreeMap<>(shares);
             changed.put(rank, share);
-            return new JobShares(all, changed, asking, seenAt);
+            return new Learned(changed, asking, seenAt);
         }
 
-        JobShares with(int rank, Asked asked) {
+        Learned with(int rank, Asked asked) {
             NavigableMap<Integer, Asked> changed = new TreeMap<>(asking);
             changed.put(rank, asked);
-            return new JobShares(all, ranks, changed, seenAt);
+            return new Learned(shares, changed, seenAt);
         }
 
-        JobShares absent() {
-            return new JobShares(all, ranks, new TreeMap<>(), seenAt);
+        Learned absent() {
+            return new Learned(shares, new TreeMap<>(), seenAt);
         }
 
-        JobShares seen(Instant now) {
-            return new JobShares(all, ranks, asking, now);
+        Learned seen(Instant now) {
+            return new Learned(shares, asking, now);
         }
     }
 
@@ -84,6 +95,16 @@ public final class OperatorWishes {
         }
     }
 
+    /** The newest record there is, to be kept by every worker. */
+    public Optional<OperatorRecord> record() {
+        return record;
+    }
+
+    /** What the workers keep. */
+    public StandingWishes standing() {
+        return standing;
+    }
+
     /** The reserve wished for a device, while its ledger does not report it. */
     public Optional<Share> reserve(DeviceId device) {
         return Optional.ofNullable(reserves.get(device));
@@ -91,7 +112,8 @@ public final class OperatorWishes {
 
     /** The share of a rank, when anything is known of it. */
     public Optional<Share> share(RankId rank) {
-        return Optional.ofNullable(jobs.get(rank.job())).flatMap(job -> job.of(rank.rank()));
+        return standing.share(rank).or(() -> Optional.ofNullable(jobs.get(rank.job()))
+                .flatMap(job -> Optional.ofNullable(job.shares().get(rank.rank()))));
     }
 
     /** The policy a rank asks for, by name, when anything is known of it. */
@@ -117,37 +139,59 @@ public final class OperatorWishes {
     public OperatorWishes withReserve(Collection<DeviceId> devices, Share reserve) {
         NavigableMap<DeviceId, Share> changed = new TreeMap<>(reserves);
         devices.forEach(device -> changed.put(device, reserve));
-        return new OperatorWishes(changed, jobs);
+        return new OperatorWishes(record, standing, changed, jobs);
     }
 
     /** The ledger of this device reports the reserve wished for, or the device is gone. */
     public OperatorWishes withoutReserve(DeviceId device) {
         NavigableMap<DeviceId, Share> changed = new TreeMap<>(reserves);
         changed.remove(device);
-        return new OperatorWishes(changed, jobs);
+        return new OperatorWishes(record, standing, changed, jobs);
     }
 
     /** Every present and future rank of the job; what was said of single ranks before no longer counts. */
     public OperatorWishes withShare(JobId job, Share share, Instant now) {
-        return with(
-                job,
-                new JobShares(Optional.of(share), new TreeMap<>(), job(job, now).asking(), now));
+        Learned known = job(job, now);
+        return with(job, new Learned(new TreeMap<>(), known.asking(), now)).standing(standing.withShare(job, share));
     }
 
     public OperatorWishes withShare(RankId rank, Share share, Instant now) {
-        return with(rank.job(), job(rank.job(), now).with(rank.rank(), share));
+        return with(rank.job(), job(rank.job(), now)).standing(standing.withShare(rank, share));
+    }
+
+    /** @param limit empty: what its policy gives it */
+    public OperatorWishes withLimit(RankId rank, Optional<MemoryBytes> limit, Instant now) {
+        return with(rank.job(), job(rank.job(), now)).standing(standing.withLimit(rank, limit));
+    }
+
+    /** @param policy empty: as the settings and the ranks say */
+    public OperatorWishes withPolicy(JobId job, Optional<String> policy, Instant now) {
+        return with(job, job(job, now)).standing(standing.withPolicy(job, policy));
+    }
+
+    /** @param priority empty: as the settings say */
+    public OperatorWishes withPriority(JobId job, Optional<Priority> priority, Instant now) {
+        return with(job, job(job, now)).standing(standing.withPriority(job, priority));
+    }
+
+    public OperatorWishes with(Drain drain) {
+        return standing(standing.with(drain));
+    }
+
+    public OperatorWishes withoutDrain(NodeId node) {
+        return standing(standing.withoutDrain(node));
     }
 
     /**
-     * Takes over the share of each rank of which nothing is known yet, and the policy that it asks for. A grant without
-     * an order says nothing of the share, one without a policy and an estimate nothing of those.
+     * Takes over the share of each rank of which nothing is known yet, the policy that it asks for, and its estimate. A
+     * grant without an order says nothing of the share, one without a policy nothing of that.
      */
     public OperatorWishes learning(Collection<GrantReport> grants, Instant now) {
         OperatorWishes wishes = this;
         for (GrantReport grant : grants) {
             RankId rank = grant.instance().rank();
             if (grant.target().isPresent() && wishes.share(rank).isEmpty()) {
-                wishes = wishes.withShare(rank, grant.share(), now);
+                wishes = wishes.with(rank.job(), wishes.job(rank.job(), now).with(rank.rank(), grant.share()));
             }
             Asked asked = Asked.of(grant);
             if (!asked.isNothing() && !Optional.of(asked).equals(wishes.asked(rank))) {
@@ -157,28 +201,61 @@ public final class OperatorWishes {
         return wishes;
     }
 
+    /** A worker kept this; the newest record counts, in whatever order they come. */
+    public OperatorWishes adopting(OperatorRecord kept) {
+        if (!kept.isNewerThan(stamp())) {
+            return this;
+        }
+        return new OperatorWishes(Optional.of(kept), StandingWishes.of(kept), reserves, jobs);
+    }
+
+    /** With a record of what stands now, when the newest one says something else. */
+    public OperatorWishes stamped(CoordinatorToken token) {
+        if (record.map(StandingWishes::of).orElse(StandingWishes.NONE).equals(standing)) {
+            return this;
+        }
+        long sequence = 1 + record.map(known -> known.stamp().sequence()).orElse(0L);
+        return new OperatorWishes(Optional.of(standing.record(new Stamp(token, sequence))), standing, reserves, jobs);
+    }
+
+    public Optional<Stamp> stamp() {
+        return record.map(OperatorRecord::stamp);
+    }
+
+    /** Another coordinator plans: what is left is what everybody keeps. */
+    public OperatorWishes fenced() {
+        return new OperatorWishes(
+                record, record.map(StandingWishes::of).orElse(StandingWishes.NONE), new TreeMap<>(), new TreeMap<>());
+    }
+
     /** Forgets jobs that had no rank for {@link #REMEMBER_JOB}. */
     public OperatorWishes remembering(Set<JobId> present, Instant now) {
-        NavigableMap<JobId, JobShares> kept = new TreeMap<>();
-        jobs.forEach((job, shares) -> {
+        NavigableMap<JobId, Learned> kept = new TreeMap<>();
+        jobs.forEach((job, learned) -> {
             if (present.contains(job)) {
-                kept.put(job, shares.seen(now));
-            } else if (!shares.seenAt().plus(REMEMBER_JOB).isBefore(now)) {
+                kept.put(job, learned.seen(now));
+            } else if (!learned.seenAt().plus(REMEMBER_JOB).isBefore(now)) {
                 // A job of the same name that starts later says for itself what it asks for.
-                kept.put(job, shares.absent());
+                kept.put(job, learned.absent());
             }
         });
-        return new OperatorWishes(reserves, kept);
+        standing.jobs().keySet().stream()
+                .filter(job -> !jobs.containsKey(job))
+                .forEach(job -> kept.put(job, job(job, now)));
+        return new OperatorWishes(record, standing.keeping(kept.keySet()), reserves, kept);
     }
 
-    private JobShares job(JobId job, Instant now) {
-        return Optional.ofNullable(jobs.get(job))
-                .orElseGet(() -> new JobShares(Optional.empty(), new TreeMap<>(), new TreeMap<>(), now));
+    private Learned job(JobId job, Instant now) {
+        return Optional.ofNullable(jobs.get(job)).orElseGet(() -> new Learned(new TreeMap<>(), new TreeMap<>(), now));
     }
 
-    private OperatorWishes with(JobId job, JobShares shares) {
-        NavigableMap<JobId, JobShares> changed = new TreeMap<>(jobs);
-        changed.put(job, shares);
-        return new OperatorWishes(reserves, changed);
+    private OperatorWishes with(JobId job, Learned learned) {
+        NavigableMap<JobId, Learned> changed = new TreeMap<>(jobs);
+        changed.put(job, learned);
+        return new OperatorWishes(record, standing, reserves, changed);
+    }
+
+    private OperatorWishes standing(StandingWishes changed) {
+        return new OperatorWishes(record, changed, reserves, jobs);
     }
 }

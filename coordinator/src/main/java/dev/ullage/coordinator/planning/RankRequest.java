@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.planning;
 
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
@@ -13,13 +14,19 @@ import java.util.Optional;
  * @param terms what the settings say of its job
  * @param observed what it last said of itself
  * @param planned what it was estimated to need, when it was started with an estimate
+ * @param limit what the operator set in the place of what its policy gives it
  */
 public record RankRequest(
-        RankInstance instance, Share share, JobTerms terms, RankObserved observed, Optional<PlannedNeeds> planned) {
+        RankInstance instance,
+        Share share,
+        JobTerms terms,
+        RankObserved observed,
+        Optional<PlannedNeeds> planned,
+        Optional<MemoryBytes> limit) {
 
-    /** Of a rank without an estimate. */
+    /** Without an estimate, and for which no operator set a limit. */
     public RankRequest(RankInstance instance, Share share, JobTerms terms, RankObserved observed) {
-        this(instance, share, terms, observed, Optional.empty());
+        this(instance, share, terms, observed, Optional.empty(), Optional.empty());
     }
 
     /** Of a job that no setting names, and that has not said anything of itself. */

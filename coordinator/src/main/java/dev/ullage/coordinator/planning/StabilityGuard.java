@@ -12,8 +12,8 @@ import java.util.Optional;
  * Against flapping: a plan that moves every limit by less than the dead band is not carried out.
  *
  * <p>It never holds back what somebody asked for (another set of ranks, a rank without a limit, another reserve or
- * share), nor a shrink without which the targets would not fit the budget, nor a plan that takes charge of ranks that
- * an earlier coordinator left unsettled: without one nobody would see that they stall.
+ * share, a limit that an operator set), nor a shrink without which the targets would not fit the budget, nor a plan
+ * that takes charge of ranks that an earlier coordinator left unsettled: without one nobody would see that they stall.
  */
 public record StabilityGuard(Share deadBand) implements PlanGuard {
 
@@ -27,12 +27,20 @@ public record StabilityGuard(Share deadBand) implements PlanGuard {
                 || plan.limits().size() != before.ranks().size();
         boolean fits = !before.promised().isMoreThan(proposal.terms().budget());
         Share ignored = fits ? deadBand : Share.NONE;
-        if (asked || plan.limits().stream().anyMatch(limit -> isWorthwhile(limit, before, ignored))) {
+        if (asked
+                || plan.limits().stream()
+                        .anyMatch(
+                                limit -> isWorthwhile(limit, before, isSet(limit, proposal) ? Share.NONE : ignored))) {
             return Optional.empty();
         }
         return Optional.of(new Veto(
                 Rule.STABILITY,
                 new PlanReason("no plan for %s: no limit would change by %s".formatted(plan.device(), deadBand))));
+    }
+
+    /** Whether the rank gets just what an operator set. */
+    private static boolean isSet(PlannedLimit limit, Proposal proposal) {
+        return limit.limits().max().equals(proposal.setLimits().get(limit.instance()));
     }
 
     private static boolean isWorthwhile(PlannedLimit limit, DeviceTarget before, Share ignored) {

@@ -141,6 +141,11 @@ public final class TurnPlanner {
                                         + ".persistent and .peak)")
                                 .stream();
                     }
+                    if (rank.limit().isPresent()) {
+                        return Optional.of("the operator set the limit of "
+                                        + rank.instance().rank())
+                                .stream();
+                    }
                     return rank.share().equals(Share.ALL)
                             ? Optional.<String>empty().stream()
                             : Optional.of("the operator left " + rank.instance().rank() + " " + rank.share()).stream();

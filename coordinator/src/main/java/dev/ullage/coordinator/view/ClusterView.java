@@ -115,6 +115,14 @@ public final class ClusterView {
         return ranks;
     }
 
+    /** How many processes have a grant on the devices of a node. */
+    public int ranksOn(NodeId node) {
+        return node(node).stream()
+                .flatMap(known -> known.devices().values().stream())
+                .mapToInt(device -> (int) ranksOn(device).count())
+                .sum();
+    }
+
     /** Every job that some ledger has a grant for. */
     public NavigableSet<JobId> jobs() {
         NavigableSet<JobId> jobs = new TreeSet<>();

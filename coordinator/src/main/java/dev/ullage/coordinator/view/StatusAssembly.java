@@ -19,6 +19,8 @@ import dev.ullage.common.protocol.ToOperator.OomMove;
 import dev.ullage.common.protocol.ToOperator.OomMoves;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import dev.ullage.common.protocol.ToOperator.Steering;
+import dev.ullage.common.protocol.ToOperator.Wishes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -43,13 +45,15 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
      * @param history the last plans of all devices
      * @param moves the last moves of jobs that ran out of memory
      * @param evenness how evenly all is used; empty: it is not looked at
+     * @param wishes what operators asked for and no ledger holds
      */
     public record Plans(
             Map<DeviceId, RolloutState> states,
             Map<DeviceId, Explanation> explanations,
             List<RolloutStatus> history,
             List<OomMove> moves,
-            Optional<Evenness> evenness) {
+            Optional<Evenness> evenness,
+            Wishes wishes) {
         public Plans {
             history = List.copyOf(history);
             moves = List.copyOf(moves);
@@ -74,7 +78,7 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
                 nodes,
                 plans.history(),
                 Optional.of(new OomMoves(plans.moves())),
-                plans.evenness());
+                Optional.of(new Steering(plans.evenness(), Optional.of(plans.wishes()))));
     }
 
     private static DeviceStatus device(DeviceView device, Plans plans, Instant now) {

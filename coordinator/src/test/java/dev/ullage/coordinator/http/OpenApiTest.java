@@ -13,17 +13,27 @@ import dev.ullage.common.model.EventSeverity;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Phase;
 import dev.ullage.common.protocol.ClusterEvent;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
+import dev.ullage.common.protocol.ToCoordinator.DrainNode;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
 import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
+import dev.ullage.common.protocol.ToCoordinator.SetLimit;
+import dev.ullage.common.protocol.ToCoordinator.SetPolicy;
+import dev.ullage.common.protocol.ToCoordinator.SetPriority;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToCoordinator.UndrainNode;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.Events;
+import dev.ullage.common.protocol.ToOperator.History;
+import dev.ullage.common.protocol.ToOperator.HistoryRow;
+import dev.ullage.common.protocol.ToOperator.RankHistory;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.config.HttpSettings;
 import dev.ullage.coordinator.metrics.MetricsPage;
@@ -37,6 +47,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -94,11 +105,11 @@ class OpenApiTest {
             NeedsRestart needs =
                     new NeedsRestart(MemoryBytes.ofGibibytes(64), MemoryBytes.ofGibibytes(32), "TensorFlow cannot");
             query.replyTo()
-                    .tell(Statuses.active(
+                    .tell(Statuses.withWishes(Statuses.active(
                             Statuses.deviceWithARank(),
                             Statuses.deviceWithARankThatNeedsARestart(needs),
                             Statuses.deviceWithASilentRank(),
-                            Statuses.silentDevice()));
+                            Statuses.silentDevice())));
         } else if (message instanceof EventsQuery query) {
             ClusterEvent event = new ClusterEvent(
                     new EventId(3, 1), 1_700_000_000_000L, "kind", EventSeverity.INFO, ClusterEvent.About.CLUSTER, "t");
@@ -107,8 +118,24 @@ class OpenApiTest {
             reserve.replyTo().tell(new Accepted("done"));
         } else if (message instanceof SetShare share) {
             share.replyTo().tell(new Refused("not possible"));
+        } else if (message instanceof SetPolicy policy) {
+            policy.replyTo().tell(new Accepted("done"));
+        } else if (message instanceof SetPriority priority) {
+            priority.replyTo().tell(new Accepted("done"));
+        } else if (message instanceof SetLimit limit) {
+            limit.replyTo().tell(new Refused("no room"));
+        } else if (message instanceof DrainNode drain) {
+            drain.replyTo().tell(new Accepted("done"));
+        } else if (message instanceof UndrainNode undrain) {
+            undrain.replyTo().tell(new Accepted("done"));
         } else if (message instanceof ReleaseCaches release) {
             release.replyTo().tell(new Accepted("asked"));
+        } else if (message instanceof HistoryQuery query) {
+            RankHistory rank = new RankHistory(
+                    Statuses.RANK, Optional.of(Phase.FORWARD), Optional.empty(), Optional.empty(), Optional.empty());
+            HistoryRow row = new HistoryRow(
+                    1, Optional.of(MemoryBytes.of(7)), Optional.empty(), Optional.empty(), List.of(rank));
+            query.replyTo().tell(new History(List.of(row), 1));
         } else if (message instanceof DecisionsQuery query) {
             query.replyTo().tell(new Decisions(List.of(A_DECISION), 1, true));
         }
@@ -149,7 +176,8 @@ class OpenApiTest {
         for (Map.Entry<String, JsonNode> path : document.path("paths").properties()) {
             JsonNode described = path.getValue().at("/get/responses/200/content");
             if (path.getValue().has("get")) {
-                assertReads(path.getKey().replace("{file}", "main.js"), described);
+                String needed = path.getKey().equals("/api/v1/history") ? "?device=GPU-1" : "";
+                assertReads(path.getKey().replace("{file}", "main.js") + needed, described);
             }
         }
     }
@@ -176,10 +204,22 @@ class OpenApiTest {
         assertWrite("/api/v1/share", "{\"job\":\"bert\",\"rank\":3,\"share\":0.5}", 409);
         assertWrite("/api/v1/share", "{\"job\":7}", 400);
         assertWrite("/api/v1/release", "{\"job\":\"bert\",\"rank\":null}", 200);
+        assertWrite("/api/v1/policy", "{\"job\":\"bert\",\"policy\":\"growth\"}", 200);
+        assertWrite("/api/v1/policy", "{\"job\":\"bert\"}", 400);
+        assertWrite("/api/v1/priority", "{\"job\":\"bert\",\"priority\":null}", 200);
+        assertWrite("/api/v1/priority", "{\"job\":\"bert\",\"priority\":\"hihg\"}", 400);
+        assertWrite("/api/v1/limit", "{\"job\":\"bert\",\"rank\":3,\"limit\":\"30GiB\"}", 409);
+        assertWrite("/api/v1/limit", "{\"job\":\"bert\",\"limit\":-1}", 400);
+        assertWrite("/api/v1/drain", "{\"node\":\"host-a\",\"reason\":\"fan\",\"by\":\"ann\"}", 200);
+        assertWrite("/api/v1/drain", "{\"node\":\"host-a\",\"reason\":\"two\\nlines\"}", 400);
+        assertWrite("/api/v1/undrain", "{\"node\":\"host-a\"}", 200);
         long writes = document.path("paths").properties().stream()
                 .filter(path -> path.getValue().has("post"))
                 .count();
-        assertThat(writes).as("writes that this test knows").isEqualTo(3);
+        assertThat(writes)
+                .as("writes that this test knows")
+                .isEqualTo(WriteBody.all().size())
+                .isEqualTo(8);
     }
 
     private void assertWrite(String path, String body, int status) throws Exception {

@@ -134,7 +134,7 @@ class ResourceJsonTest {
             delimiter = '|',
             textBlock =
                     """
-            nod    | x          | unknown parameter "nod"; known: offset, limit, node
+            nod    | x          | unknown parameter "nod"; known: offset, limit, node, draining
             limit  | 0          | limit must be a whole number of 1 to 1000
             limit  | 1001       | limit must be a whole number of 1 to 1000
             limit  | ten        | limit must be a whole number of 1 to 1000

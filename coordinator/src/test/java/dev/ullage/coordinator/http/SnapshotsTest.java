@@ -26,7 +26,8 @@ class SnapshotsTest {
 
         assertThat(full.path("full").asBoolean()).isTrue();
         assertThat(full.path("coordinator").path("epoch").asInt()).isEqualTo(3);
-        assertThat(full.at("/nodes/0").toString()).isEqualTo("{\"node\":\"host-b\",\"ageMillis\":120}");
+        assertThat(full.at("/nodes/0").toString())
+                .isEqualTo("{\"node\":\"host-b\",\"ageMillis\":120,\"draining\":null}");
         ObjectNode shown = (ObjectNode) full.at("/devices/0");
         assertThat(shown.remove("node").asText()).isEqualTo("host-b");
         assertThat(shown).isEqualTo(device);

@@ -56,7 +56,7 @@ class StatusJsonTest {
                         """
             {"schema":1,"time":"2026-03-01T10:15:30.123Z",
              "coordinator":{"node":"host-a","state":"ACTIVE","epoch":3,"uid":"c-1"},
-             "nodes":[{"node":"host-b","ageMillis":120,"devices":[{
+             "nodes":[{"node":"host-b","ageMillis":120,"draining":null,"devices":[{
                "uuid":"GPU-1","index":0,"name":"H100-80G","kind":"discrete","pciBusId":null,"mig":null,
                "totalBytes":85899345920,"reservedBytes":1073741824,"allocatableBytes":84825604096,
                "usedBytes":12884901888,"freeBytes":71940702208,"foreignBytes":2147483648,
@@ -98,10 +98,10 @@ class StatusJsonTest {
                  "enforcement":{"processUsedBytes":11811160064,"overheadBytes":1073741824,"overheadProvisional":false,
                                 "allocatorShareBytes":33285996544,"inForceBytes":null,"overCeiling":false,
                                 "whyNotHigher":[{"rung":"driver","reason":"the driver is too old"}]},
-                 "policy":"growth","explanation":"may grow",
-                 "needs":NEEDS}]}]}],
+                 "policy":"growth","priority":null,"explanation":"may grow",
+                 "needs":NEEDS,"setLimitBytes":null}]}]}],
              "rollouts":[{"device":"GPU-1","revision":7,"state":"SETTLED","millis":35,"reason":"2 ranks"}],
-             "oomMoves":null,
+             "operator":null,"oomMoves":null,
              "errors":[]}
             """
                                 .replace("NEEDS", NEEDS)));
@@ -138,7 +138,8 @@ class StatusJsonTest {
                 empty.state(),
                 empty.nodes(),
                 empty.rollouts(),
-                Optional.of(new OomMoves(List.of(new OomMove(directive, "DONE", 1_500)))));
+                Optional.of(new OomMoves(List.of(new OomMove(directive, "DONE", 1_500)))),
+                Optional.empty());
 
         assertThat(json(status).path("oomMoves"))
                 .isEqualTo(

@@ -13,6 +13,7 @@ import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;
@@ -25,6 +26,9 @@ import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
+import dev.ullage.common.protocol.OperatorRecord.Drain;
+import dev.ullage.common.protocol.OperatorRecord.JobWish;
+import dev.ullage.common.protocol.OperatorRecord.RankWish;
 import dev.ullage.common.protocol.RankNeeds;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -35,6 +39,8 @@ import dev.ullage.common.protocol.ToOperator.NodeStatus;
 import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import dev.ullage.common.protocol.ToOperator.Steering;
+import dev.ullage.common.protocol.ToOperator.Wishes;
 import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import dev.ullage.common.protocol.TurnReport;
@@ -61,6 +67,25 @@ public final class Statuses {
                 "ACTIVE",
                 List.of(new NodeStatus(new NodeId("host-b"), 120, List.of(devices))),
                 List.of(new RolloutStatus(new DeviceId("GPU-1"), 7, RolloutState.SETTLED, 35, "2 ranks")));
+    }
+
+    /** The same, where operators asked for some things. */
+    public static ClusterStatus withWishes(ClusterStatus status) {
+        JobWish job = new JobWish(
+                RANK.rank().job(),
+                Optional.of(Share.ofPercent(50)),
+                Optional.of("growth"),
+                Optional.of(Priority.HIGH),
+                List.of(new RankWish(3, Optional.empty(), Optional.of(MemoryBytes.ofGibibytes(30)))));
+        Drain drain = new Drain(new NodeId("host-b"), 1_767_225_600_000L, Optional.of("fan"), Optional.of("ann"));
+        return new ClusterStatus(
+                status.coordinator(),
+                status.token(),
+                status.state(),
+                status.nodes(),
+                status.rollouts(),
+                status.ooms(),
+                Optional.of(new Steering(Optional.empty(), Optional.of(new Wishes(List.of(drain), List.of(job))))));
     }
 
     /** A device that was announced and not heard of since. */
@@ -118,7 +143,7 @@ public final class Statuses {
                 Optional.of(ledger(grant(Optional.of(limits())))),
                 Optional.of(RolloutState.SHRINKING),
                 Optional.of(new Explanation(
-                        List.of(new RankReason(RANK, "growth", "may grow", Optional.of(needs()))),
+                        List.of(new RankReason(RANK, "growth", "may grow", Optional.empty(), Optional.of(needs()))),
                         Optional.of("the report is too old"))));
     }
 

@@ -219,7 +219,13 @@ class DecisionJsonTest {
                 maybe(random, watch),
                 maybe(random, new RankDemands.Demand(maybe(random, amount(random)), "by its use")),
                 maybe(random, amount(random)));
-        return new RankRequest(rank(number), share(random), terms, observed, maybe(random, planned(random)));
+        return new RankRequest(
+                rank(number),
+                share(random),
+                terms,
+                observed,
+                maybe(random, planned(random)),
+                maybe(random, amount(random)));
     }
 
     @Test

@@ -121,8 +121,8 @@ class PolicyPropertyTest {
     private static List<RankRequest> numbered(List<Rank> ranks) {
         List<RankRequest> numbered = new ArrayList<>();
         for (Rank one : ranks) {
-            numbered.add(
-                    new RankRequest(rank(numbered.size()), one.share(), one.terms(), one.observed(), one.planned()));
+            numbered.add(new RankRequest(
+                    rank(numbered.size()), one.share(), one.terms(), one.observed(), one.planned(), Optional.empty()));
         }
         return numbered;
     }

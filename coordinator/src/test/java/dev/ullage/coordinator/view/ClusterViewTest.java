@@ -22,6 +22,7 @@ import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.Wishes;
 import dev.ullage.common.protocol.ToWorker;
 import java.time.Duration;
 import java.util.List;
@@ -115,7 +116,12 @@ class ClusterViewTest {
                 .assemble(
                         view,
                         new StatusAssembly.Plans(
-                                Map.of(DEVICE, RolloutState.SETTLED), Map.of(), List.of(), List.of(), Optional.empty()),
+                                Map.of(DEVICE, RolloutState.SETTLED),
+                                Map.of(),
+                                List.of(),
+                                List.of(),
+                                Optional.empty(),
+                                new Wishes(List.of(), List.of())),
                         T0.plusSeconds(3));
 
         assertThat(status.nodes()).hasSize(2);
