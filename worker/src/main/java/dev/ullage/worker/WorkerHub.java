@@ -207,7 +207,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         if (link != null) {
             link.coordinator()
                     .tell(new WorkerAnnounced(setup.node(), Protocol.VERSION, highestToken, devices, link.self()));
-            link.coordinator().tell(sessions.jobs(setup.node()));
+            link.coordinator().tell(sessions.jobsWithAccounts(setup.node()));
         }
         return this;
     }

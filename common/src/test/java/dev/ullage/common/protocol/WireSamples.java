@@ -29,6 +29,7 @@ import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ClusterEvent.About;
+import dev.ullage.common.protocol.ToCoordinator.AccountsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
@@ -43,6 +44,8 @@ import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator.Accepted;
+import dev.ullage.common.protocol.ToOperator.AccountOf;
+import dev.ullage.common.protocol.ToOperator.Accounts;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
@@ -117,7 +120,12 @@ final class WireSamples {
                 new DeviceWatched(NODE, DEVICE, new SampleQuality(SampleState.STALE, 4)),
                 new LimitsReported(NODE, DEVICE, Optional.of(TOKEN), 12, ledgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
-                new JobsReported(NODE, Optional.of(TOKEN), List.of(jobReport())),
+                new JobsReported(
+                        NODE,
+                        Optional.of(TOKEN),
+                        List.of(jobReport()),
+                        Optional.of(new RankAccounts(List.of(AccountSamples.full(RANK, DEVICE))))),
+                new AccountsQuery(new JobId("bert-large"), operator),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.of(new EventId(3, 17)), operator),
                 new DecisionsQuery(Optional.of(DEVICE), Optional.of(new JobId("bert-large")), 20, 10, operator),
@@ -152,6 +160,10 @@ final class WireSamples {
                                 "limit of rank bert-large/3: 32.0 GiB -> 16.0 GiB")),
                         false),
                 new Decisions(List.of("{\"schema\":1,\"kind\":\"operator\"}"), 7, false),
+                new Accounts(
+                        List.of(new AccountOf(NODE, AccountSamples.full(RANK, DEVICE), Optional.of(LIMITS))),
+                        2,
+                        List.of(new JobId("bert-small"))),
                 new Accepted("reserve of all devices: 30%"),
                 new Refused("no job named bert-larg; known: bert-large"));
     }
@@ -163,7 +175,12 @@ final class WireSamples {
                 new DeviceWatched(NODE, DEVICE, new SampleQuality(SampleState.FRESH, 0)),
                 new LimitsReported(NODE, DEVICE, Optional.empty(), 0, sparseLedgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
-                new JobsReported(NODE, Optional.empty(), List.of(sparseJobReport())),
+                new JobsReported(
+                        NODE,
+                        Optional.empty(),
+                        List.of(sparseJobReport()),
+                        Optional.of(new RankAccounts(List.of(AccountSamples.sparse(RANK, DEVICE))))),
+                new AccountsQuery(new JobId("bert-large"), operator),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.empty(), operator),
                 new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 1, operator),
@@ -182,6 +199,10 @@ final class WireSamples {
                         List.of()),
                 new Events(List.of(), true),
                 new Decisions(List.of(), 0, true),
+                new Accounts(
+                        List.of(new AccountOf(NODE, AccountSamples.sparse(RANK, DEVICE), Optional.empty())),
+                        0,
+                        List.of()),
                 new Accepted(""),
                 new Refused(""));
     }

@@ -20,6 +20,8 @@ import dev.ullage.config.WatchSettings;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.turns.TurnDesk;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -56,12 +58,18 @@ final class RankHarness implements AutoCloseable {
     private final ActorTestKit kit =
             ActorTestKit.create(ClusterConfig.localConfig().withFallback(ConfigFactory.load()));
     private final RankPort port;
+    final RankAccountKeeper accounts;
     private final ActorRef<Consumer<RankSessions>> hub;
 
     RankHarness(int maxRanks) {
+        try {
+            accounts = new RankAccountKeeper(Files.createTempDirectory("ullage-accounts"), clock);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
         keeper = kit.createTestProbe();
         otherKeeper = kit.createTestProbe();
-        port = new RankPort(new NodeId("node-a"), processes, desk, clock, maxRanks, WatchSettings.defaults());
+        port = new RankPort(new NodeId("node-a"), processes, desk, clock, maxRanks, WatchSettings.defaults(), accounts);
         hub = kit.spawn(hub());
     }
 
@@ -109,6 +117,7 @@ final class RankHarness implements AutoCloseable {
     @Override
     public void close() {
         kit.shutdownTestKit();
+        accounts.close();
     }
 
     private record ChildSpawner(ActorContext<Consumer<RankSessions>> context) implements RankSessions.Spawner {
