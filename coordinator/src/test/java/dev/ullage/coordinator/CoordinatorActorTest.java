@@ -472,9 +472,12 @@ class CoordinatorActorTest {
         kit.system().eventStream().tell(new EventStream.Subscribe<>(UnhandledMessage.class, unhandled.getRef()));
         DeviceId device = new DeviceId("GPU-a");
         CoordinatorToken token = new CoordinatorToken(1, "other");
-        ActorRef<ToWorker> worker = kit.<ToWorker>createTestProbe().getRef();
         List<ToCoordinator> messages = List.of(
-                Fixtures.announced(new NodeId("a"), Optional.empty(), worker, device),
+                Fixtures.announced(
+                        new NodeId("a"),
+                        Optional.empty(),
+                        kit.<ToWorker>createTestProbe().ref(),
+                        device),
                 new DeviceSampled(new NodeId("a"), device, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
                 new DeviceWatched(new NodeId("a"), device, new SampleQuality(SampleState.FRESH, 0)),
                 Fixtures.report(1, Fixtures.ledger(Fixtures.joined(0))),
@@ -483,6 +486,7 @@ class CoordinatorActorTest {
                 new StatusQuery(operator.getRef()),
                 new EventsQuery(Optional.empty(), operator.getRef()),
                 new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 1, operator.getRef()),
+                new ToCoordinator.AccountsQuery(JOB, operator.getRef()),
                 new SetReserve(Optional.empty(), Share.NONE, operator.getRef()),
                 new SetShare(JOB, OptionalInt.empty(), Share.ALL, operator.getRef()),
                 new ReleaseCaches(JOB, OptionalInt.empty(), operator.getRef()));
@@ -494,7 +498,7 @@ class CoordinatorActorTest {
                         .filter(ToCoordinator.class::isAssignableFrom)
                         .toList());
         messages.forEach(coordinator::tell);
-        operator.receiveSeveralMessages(6);
+        operator.receiveSeveralMessages(7);
         unhandled.expectNoMessage(Duration.ofMillis(50));
     }
 }

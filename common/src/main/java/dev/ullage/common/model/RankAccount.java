@@ -130,6 +130,11 @@ public record RankAccount(
                 training);
     }
 
+    /** The same with another account of its training. */
+    public RankAccount withTraining(Optional<Training> other) {
+        return new RankAccount(instance, device, worldSize, beganAgoMillis, endedAgoMillis, memory, other);
+    }
+
     /** The same; its process is gone. */
     public RankAccount ended() {
         return new RankAccount(instance, device, worldSize, beganAgoMillis, OptionalLong.of(0), memory, training);

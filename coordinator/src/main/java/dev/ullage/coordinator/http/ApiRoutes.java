@@ -19,7 +19,7 @@ import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Refused;
-import dev.ullage.config.StreamSettings;
+import dev.ullage.config.HttpSettings;
 import dev.ullage.coordinator.journal.DecisionPages;
 import dev.ullage.coordinator.metrics.MetricsPage;
 import java.time.Clock;
@@ -77,9 +77,11 @@ final class ApiRoutes extends AllDirectives {
     private final Clock clock;
     private final Scrapes scrapes;
     private final WatchRoutes watching;
+    private final ReportRoutes reports;
     private final OpenApi description = OpenApi.load();
     /** What {@link #route} was not asked for. */
-    private final SortedSet<String> paths = new TreeSet<>(List.of("/", "/metrics", "/api/v1/stream"));
+    private final SortedSet<String> paths =
+            new TreeSet<>(List.of("/", "/metrics", "/api/v1/stream", ReportRoutes.PATH));
 
     ApiRoutes(
             ActorSystem<?> system,
@@ -87,7 +89,7 @@ final class ApiRoutes extends AllDirectives {
             NodeId self,
             ApiSecurity security,
             MetricsPage metrics,
-            StreamSettings stream,
+            HttpSettings settings,
             Clock clock) {
         this.system = system;
         this.coordinator = coordinator;
@@ -95,7 +97,8 @@ final class ApiRoutes extends AllDirectives {
         this.guard = new RequestGuard(security);
         this.clock = clock;
         this.scrapes = new Scrapes(this::askForMetrics, metrics, clock);
-        this.watching = new WatchRoutes(system, coordinator, stream, clock);
+        this.watching = new WatchRoutes(system, coordinator, settings.stream(), clock);
+        this.reports = new ReportRoutes(system, coordinator, settings.report(), watching.page(), clock);
     }
 
     Route create() {
@@ -115,6 +118,7 @@ final class ApiRoutes extends AllDirectives {
                         () -> get(() -> parameterList(
                                 parameters -> completeWithFuture(decisions(DecisionFilter.parse(parameters)))))),
                 watching.create(),
+                reports.create(),
                 route("api/v1", "openapi.json", () -> get(() -> complete(description.answer()))),
                 resource(Resource.NODES),
                 resource(Resource.DEVICES),

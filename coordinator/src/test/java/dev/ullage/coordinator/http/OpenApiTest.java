@@ -15,6 +15,7 @@ import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ClusterEvent;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.AccountsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
@@ -109,6 +110,8 @@ class OpenApiTest {
             share.replyTo().tell(new Refused("not possible"));
         } else if (message instanceof ReleaseCaches release) {
             release.replyTo().tell(new Accepted("asked"));
+        } else if (message instanceof AccountsQuery query) {
+            query.replyTo().tell(ReportApiTest.accounts());
         } else if (message instanceof DecisionsQuery query) {
             query.replyTo().tell(new Decisions(List.of(A_DECISION), 1, true));
         }
@@ -141,6 +144,7 @@ class OpenApiTest {
         });
 
         assertThat(described.remove(A_FILE_OF_THE_PAGE)).containsExactly("GET");
+        assertThat(described.remove("/report/{job}")).containsExactly("GET");
         assertThat(described).isEqualTo(there);
     }
 
@@ -149,7 +153,8 @@ class OpenApiTest {
         for (Map.Entry<String, JsonNode> path : document.path("paths").properties()) {
             JsonNode described = path.getValue().at("/get/responses/200/content");
             if (path.getValue().has("get")) {
-                assertReads(path.getKey().replace("{file}", "main.js"), described);
+                String filled = path.getKey().replace("{file}", "main.js").replace("{job}", "bert");
+                assertReads(filled.equals(ReportRoutes.PATH) ? filled + "?job=bert" : filled, described);
             }
         }
     }

@@ -37,6 +37,7 @@ import java.util.function.Predicate;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
 import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -88,6 +89,10 @@ final class RankHarness implements AutoCloseable {
                 return Behaviors.same();
             });
         });
+    }
+
+    ActorSystem<?> system() {
+        return kit.system();
     }
 
     RankServer open(Path socket) throws IOException {
