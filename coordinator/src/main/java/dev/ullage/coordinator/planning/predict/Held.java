@@ -32,7 +32,7 @@ public final class Held implements DemandPredictor {
     private static final double AGEING = .995;
     private static final double UNSEEN = .5;
     private static final double UNSEEN_HEIGHT = .08;
-    private static final double SHORTFALL_PRICE = 3;
+    private static final double SHORTFALL_PRICE = 15;
     private static final double OF_MEAN = .7;
     /** So many of the steps to come stand for all of them. */
     private static final int SAMPLED_STEPS = 8;
@@ -50,7 +50,7 @@ public final class Held implements DemandPredictor {
      */
     public record Settings(int steps, double missPrice) {
         /** Tuned on half of the public series of docs/prediction.md. */
-        public static final double DEFAULT_PRICE = 4;
+        public static final double DEFAULT_PRICE = 3;
 
         public Settings {
             if (steps < 1 || steps > 1_000) {
