@@ -175,7 +175,7 @@ class FakeWorker:
             "session": f"s/{hello['rank']}@{hello['pid']}:1", "token": "dG9r",
             "device": "GPU-5a000000-0000-0000-0000-000000000000", "deviceIndex": 0, "deviceName": "H100-80G",
             "deviceKind": self.device_kind, "deviceTotalBytes": self.device_total_bytes, "node": "host-a",
-            "snapshotSteps": 500})
+            "snapshotSteps": 500, "reports": True})
         if self.limits is not None:
             self._send(connection, {"type": "limits", "sequence": self.sequence, "limitBytes": self.limits})
         if self.turns is not None:

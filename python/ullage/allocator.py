@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Optional
 
 from ullage.applier import Usage
@@ -29,6 +30,7 @@ class LimitedAllocator:
         self._peak_held_bytes = 0
         self._refusals = 0
         self._allocations = 0
+        self._allocation_nanos = 0
         self._peaks_since = (0, 0)
 
     @property
@@ -50,6 +52,7 @@ class LimitedAllocator:
         """Takes ``nbytes`` (0 or more). Raises MemoryLimitError when the limit forbids it, ValueError below 0."""
         if nbytes < 0:
             raise ValueError(f"cannot reserve {nbytes} bytes")
+        start = time.perf_counter_ns()
         with self._lock:
             wanted = self._allocated_bytes + nbytes
             if nbytes and self._limit_bytes is not None and wanted > max(self._limit_bytes, self._held_bytes):
@@ -63,6 +66,7 @@ class LimitedAllocator:
             self._allocations += 1
             allocated, held = self._peaks_since
             self._peaks_since = (max(allocated, wanted), max(held, self._held_bytes))
+            self._allocation_nanos += time.perf_counter_ns() - start
 
     def release(self, nbytes: int) -> None:
         """Returns ``nbytes`` to the cache. Raises ValueError when more is returned than was reserved."""
@@ -97,4 +101,4 @@ class LimitedAllocator:
             allocated, held = self._peaks_since
             self._peaks_since = (self._allocated_bytes, self._held_bytes)
             return Reading(self._allocated_bytes, self._held_bytes, allocated, held, allocations=self._allocations,
-                           ooms=self._refusals)
+                           ooms=self._refusals, allocation_nanos=self._allocation_nanos)

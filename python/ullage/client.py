@@ -9,6 +9,7 @@ import time
 import types
 from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
+from ullage.account import Reporting, counted_as_limit
 from ullage.applier import AdvisoryApplier, Applier, Usage, UsagePace, fixed_bytes_of, restart_fields, takes_overhead
 from ullage.backoff import Backoff
 from ullage.calls import Calls
@@ -31,7 +32,7 @@ QUIET_SECONDS = 2.0
 _SETTLE_ATTEMPTS = 4
 
 
-class Rank(Progress):
+class Rank(Progress, Reporting):
     """One process registered with its worker; made by ``ullage.connect``.
 
     Every method may be called from any thread and none raises because the worker is slow, gone or never there: the
@@ -63,8 +64,7 @@ class Rank(Progress):
         self._pace = UsagePace()
         self._device: Optional[Device] = None
         self._local_rank = None if info is None else info.local_rank
-        self._connected = False
-        self._attempted = False
+        self._connected = self._attempted = False
         self._error: Optional[UllageError] = None
         self._said: Optional[str] = None
         self._reason: Optional[str] = None
@@ -179,6 +179,7 @@ class Rank(Progress):
         with self._lock:
             self._callbacks.append(callback)
 
+    @counted_as_limit
     def wait_for_limit(self, timeout: float) -> Optional[int]:
         """Waits until a limit was granted, applies it (a safe point) and returns it; None after ``timeout`` seconds."""
         with self._lock:
@@ -285,6 +286,7 @@ class Rank(Progress):
         """
         if bye:
             self._pace.last()
+            self._watch.account.last(self._state.phase)
             self._poll_usage(time.monotonic())
         with self._lock:
             if self._closed:
@@ -330,6 +332,7 @@ class Rank(Progress):
         """Whether the next safe point has anything to do."""
         return self._overhead_due or self._state.needs_settling
 
+    @counted_as_limit
     def _settle(self, confirm: bool = False) -> None:
         """Brings the newest order and the phase's limit in force; the caller holds the lock at a safe point."""
         applier = self._applier

@@ -90,8 +90,10 @@ class Turns:
                 self._await_connection()
             elif self._answered(phase, answer, hellos):
                 break
-        self.waited_seconds += time.monotonic() - start
+        waited = time.monotonic() - start
+        self.waited_seconds += waited
         with self._rank.lock:
+            self._rank.waited_for_turn(waited)
             self.pay()
 
     def _answered(self, phase: str, answer: Mapping[str, Any], hellos: int) -> bool:

@@ -16,6 +16,7 @@ import logging
 import time
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
 
+from ullage.account import Account
 from ullage.wire import optional_integer
 
 LOG = logging.getLogger("ullage")
@@ -29,6 +30,7 @@ class Reading(NamedTuple):
 
     The peaks are those since the reading before; ``allocations``, ``retries`` and ``ooms`` count since the process
     started: requests served, requests served only after the cache was given back, and requests turned away.
+    ``allocation_nanos``: how long all ``allocations`` took, of an allocator that times itself.
     """
 
     allocated_bytes: Optional[int] = None
@@ -40,6 +42,7 @@ class Reading(NamedTuple):
     allocations: Optional[int] = None
     retries: Optional[int] = None
     ooms: Optional[int] = None
+    allocation_nanos: Optional[int] = None
 
 
 class Layout(NamedTuple):
@@ -60,6 +63,7 @@ class Watch:
         """``send`` passes a line on without waiting for anything."""
         self._send = send
         self._clock = clock
+        self.account = Account(send, clock)
         self._epoch: Optional[int] = None
         self._peaks: Dict[str, List[Optional[int]]] = {}
         self._sent_at: Optional[float] = None
@@ -79,6 +83,7 @@ class Watch:
         One that does not say so is older and would not understand a word of what is watched: it is told nothing.
         """
         self._snapshot_steps = optional_integer(welcome, "snapshotSteps")
+        self.account.wanted(welcome.get("reports") is True)
 
     def epoch(self, number: int) -> None:
         """The training is in this epoch from now on. Raises ValueError below 0."""
@@ -118,6 +123,7 @@ class Watch:
         reading = self._read(applier)
         if reading is not None:
             self._count(phase, reading)
+        self.account.leaving(phase, reading)
         if self._release_wanted:
             self._release_wanted = False
             self._release(applier, step)
@@ -125,6 +131,7 @@ class Watch:
     def step_done(self, applier: Any, phase: str, step: int) -> None:
         """The training has done ``step`` steps and is still in ``phase``."""
         reading = self._read(applier)
+        self.account.step_done(phase, step, reading)
         if reading is not None:
             self._count(phase, reading)
             self._is_later = True

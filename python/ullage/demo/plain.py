@@ -45,6 +45,7 @@ class PlainLearner:
             self._workspace.give_back(taken)
         self._rank.enter_phase(OPTIMIZER)
         self._weights = [w - 0.05 * g / self._batch for w, g in zip(self._weights, gradient)]
+        self._rank.report(loss=loss / self._batch, samples=self._batch)
         self._rank.step_done()
         self._rank.enter_phase(IDLE)
         return loss / self._batch

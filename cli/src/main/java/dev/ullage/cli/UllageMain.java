@@ -77,6 +77,7 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new JobsCommand(environment))
                 .addSubcommand(new RanksCommand(environment))
                 .addSubcommand(new ExplainCommand(environment))
+                .addSubcommand(new ReportCommand(environment))
                 .addSubcommand(new EventsCommand(environment))
                 .addSubcommand(new PlanCommand(environment))
                 .addSubcommand(new ReplayCommand(environment))

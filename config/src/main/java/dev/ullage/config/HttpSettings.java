@@ -13,13 +13,20 @@ import java.util.regex.Pattern;
  * @param dcgmAliases whether the metrics are there under the names of NVIDIA's exporter too
  * @param stream for those who watch
  * @param access who may read
+ * @param report what a report on a job reckons with
  */
-public record HttpSettings(String host, int port, boolean dcgmAliases, StreamSettings stream, HttpAccess access) {
+public record HttpSettings(
+        String host, int port, boolean dcgmAliases, StreamSettings stream, HttpAccess access, ReportSettings report) {
     private static final Pattern IP_LITERAL = Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
 
     /** With the stream as shipped, for whoever reaches it. */
     public HttpSettings(String host, int port, boolean dcgmAliases) {
         this(host, port, dcgmAliases, StreamSettings.defaults());
+    }
+
+    /** With reports that reckon nothing in money. */
+    public HttpSettings(String host, int port, boolean dcgmAliases, StreamSettings stream, HttpAccess access) {
+        this(host, port, dcgmAliases, stream, access, ReportSettings.defaults());
     }
 
     /** For whoever reaches it. */

@@ -5,7 +5,9 @@ public enum ObservedPredictor {
     /** Peaks alone: such a rank has an equal part of the device. */
     PHASE_MAX("phase-max"),
     /** Its use over time, by the rule that puts a price on a miss (docs/prediction.md). */
-    PRICED("priced");
+    PRICED("priced"),
+    /** Its use over time, by a network, which another module brings along; by that rule where it misses too often. */
+    LSTM("lstm");
 
     private final String label;
 

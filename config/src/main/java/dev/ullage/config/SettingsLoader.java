@@ -205,7 +205,10 @@ public final class SettingsLoader {
                                 Durations.parser(Duration.ofMillis(100), Duration.ofSeconds(10))),
                         reader.value("ullage.http.stream.max-readers", wholeNumber(1, MAX_STREAM_READERS)),
                         reader.value("ullage.http.stream.buffer", wholeNumber(2, MAX_STREAM_BUFFER))),
-                new TlsReader(reader, environment).http(host));
+                new TlsReader(reader, environment).http(host),
+                new ReportSettings(
+                        reader.value("ullage.http.report.device-hour-price", ValueParsers::optionalPrice),
+                        reader.value("ullage.http.report.currency", ValueParsers::currency)));
     }
 
     private WorkerSettings worker() {

@@ -25,6 +25,8 @@ final class ValueParsers {
     private static final Pattern WHOLE = Pattern.compile("-?\\d{1,18}");
     private static final Pattern LOOKS_LIKE_A_SHARE = Pattern.compile(".*(%|bp)|\\d*\\.\\d+");
     private static final MemoryBytes MOST_OF_A_MODEL = MemoryBytes.ofGibibytes(1L << 20);
+    private static final Pattern PRICE = Pattern.compile("\\d{1,6}(\\.\\d{1,9})?");
+    private static final Pattern CURRENCY = Pattern.compile("\\p{L}{1,8}|\\p{Sc}");
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]{1,253}|[0-9a-fA-F:.]{2,45}");
 
     private ValueParsers() {}
@@ -157,6 +159,24 @@ final class ValueParsers {
     static String host(String text) {
         if (!HOST.matcher(text).matches()) {
             throw new IllegalArgumentException("must be a host name or an IP address, without a port");
+        }
+        return text;
+    }
+
+    /** Money for a whole device and an hour; empty: not known. */
+    static Optional<Double> optionalPrice(String text) {
+        if (text.isEmpty()) {
+            return Optional.empty();
+        }
+        if (!PRICE.matcher(text).matches() || !(Double.parseDouble(text) > 0)) {
+            throw new IllegalArgumentException("must be more than 0 and less than 1000000, as in 2.50, or empty");
+        }
+        return Optional.of(Double.parseDouble(text));
+    }
+
+    static String currency(String text) {
+        if (!CURRENCY.matcher(text).matches()) {
+            throw new IllegalArgumentException("must be 1 to 8 letters, as in EUR, or one sign of a currency");
         }
         return text;
     }

@@ -47,6 +47,7 @@ class SettingsLoaderTest {
               http {
                 host = "10.0.0.7", port = 8080, dcgm-aliases = on
                 stream { interval = 2s, max-readers = 8, buffer = 4 }
+                report { device-hour-price = "2.50", currency = EUR }
                 tls { certificate = "/tls/h.crt", key = "/tls/h.key" }
                 read-token-file = "/tls/read.token"
               }
@@ -146,7 +147,8 @@ class SettingsLoaderTest {
                         new StreamSettings(Duration.ofSeconds(2), 8, 4),
                         new HttpAccess(
                                 Optional.of(new HttpAccess.Tls(Path.of("/tls/h.crt"), Path.of("/tls/h.key"))),
-                                Optional.of(Path.of("/tls/read.token")))));
+                                Optional.of(Path.of("/tls/read.token"))),
+                        new ReportSettings(Optional.of(2.5), "EUR")));
     }
 
     @Test

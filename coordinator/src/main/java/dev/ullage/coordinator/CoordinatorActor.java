@@ -3,6 +3,7 @@ package dev.ullage.coordinator;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.OperatorWrite;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.AccountsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
@@ -33,6 +34,9 @@ import dev.ullage.coordinator.CoordinatorEffect.Recorded;
 import dev.ullage.coordinator.CoordinatorEffect.Release;
 import dev.ullage.coordinator.journal.DecisionPages;
 import dev.ullage.coordinator.journal.DecisionSink;
+import dev.ullage.coordinator.planning.RankDemands;
+import dev.ullage.coordinator.report.JobAccounts;
+import dev.ullage.coordinator.rollout.Rollout;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.NavigableMap;
@@ -66,7 +70,7 @@ import org.slf4j.event.Level;
  *   StaleCoordinator ---> leadership                        find the stalled, send what is due
  *   WishesReported -----> wishes                            show workers what they are to keep
  *   OperatorWrite ------> wishes, or sent on; answered at once
- *   StatusQuery, EventsQuery, DecisionsQuery, HistoryQuery: answered at once, in every state
+ *   StatusQuery, EventsQuery, DecisionsQuery, HistoryQuery, AccountsQuery: answered at once, in every state
  * </pre>
  */
 public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Command> {
@@ -85,6 +89,9 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
     private final Logger log;
     private final CoordinatorLogic logic;
     private final DecisionSink decisions;
+    /** For reports alone: nothing is decided by them. */
+    private final JobAccounts accounts = new JobAccounts();
+
     private final NavigableMap<NodeId, ActorRef<ToWorker>> workers = new TreeMap<>();
 
     private CoordinatorActor(
@@ -95,12 +102,22 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
         this.log = context.getLog();
         this.decisions = configuration.decisions();
         this.logic = new CoordinatorLogic(
-                configuration.settings(), configuration.limits(), configuration.node(), uid, clock.instant());
+                configuration.settings(),
+                configuration.limits(),
+                configuration.demands().get(),
+                configuration.node(),
+                uid,
+                clock.instant());
         perform();
     }
 
     private record Configuration(
-            CoordinatorSettings settings, LimitSettings limits, NodeId node, Clock clock, DecisionSink decisions) {}
+            CoordinatorSettings settings,
+            LimitSettings limits,
+            NodeId node,
+            Clock clock,
+            DecisionSink decisions,
+            Supplier<RankDemands> demands) {}
 
     /**
      * Stops at a failure like any actor: whoever runs it restarts it, and it starts from nothing.
@@ -111,13 +128,21 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
      */
     public static Behavior<ToCoordinator> create(
             CoordinatorSettings settings, LimitSettings limits, NodeId node, Supplier<String> uids, Clock clock) {
-        return create(settings, limits, node, uids, clock, DecisionSink.NONE);
+        return create(
+                settings,
+                limits,
+                node,
+                uids,
+                clock,
+                DecisionSink.NONE,
+                () -> new RankDemands(limits.policies().observed().predictor()));
     }
 
     /**
      * As above.
      *
      * @param decisions gets each decision once, in their order, on this actor's thread
+     * @param demands makes what follows the ranks that count no steps, for each start of the actor
      */
     public static Behavior<ToCoordinator> create(
             CoordinatorSettings settings,
@@ -125,8 +150,9 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             NodeId node,
             Supplier<String> uids,
             Clock clock,
-            DecisionSink decisions) {
-        Configuration configuration = new Configuration(settings, limits, node, clock, decisions);
+            DecisionSink decisions,
+            Supplier<RankDemands> demands) {
+        Configuration configuration = new Configuration(settings, limits, node, clock, decisions, demands);
         return Behaviors.setup(outer -> Behaviors.transformMessages(
                 ToCoordinator.class,
                 Behaviors.<Command>setup(context -> Behaviors.withTimers(timers -> {
@@ -163,6 +189,9 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             logic.onReservationRefused(refused);
         } else if (message instanceof JobsReported jobs) {
             logic.onJobs(jobs, now);
+            if (logic.view().node(jobs.node()).isPresent()) {
+                accounts.observe(jobs, device -> logic.rollouts().of(device).map(Rollout::plan), now);
+            }
         } else if (message instanceof WishesReported kept) {
             logic.onWishes(kept, now);
         } else if (message instanceof StatusQuery query) {
@@ -175,6 +204,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             query.replyTo()
                     .tell(DecisionPages.answer(
                             logic.decisions(query.device(), query.job()), logic.isEveryDecisionKept(), query));
+        } else if (message instanceof AccountsQuery query) {
+            query.replyTo().tell(accounts.of(query.job(), now));
         } else if (message instanceof OperatorWrite write) {
             ToOperator answer = logic.onWrite(write, now);
             perform(); // what was accepted is on its way to the workers, which keep it, before anybody is told so

@@ -102,12 +102,21 @@ public final class CoordinatorLogic {
     private Leadership leadership;
     private long lastRevision;
 
-    /** @param uid an id that no other coordinator has, and no earlier start of this one had */
-    public CoordinatorLogic(CoordinatorSettings settings, LimitSettings limits, NodeId node, String uid, Instant now) {
+    /**
+     * @param demands that know no rank yet
+     * @param uid an id that no other coordinator has, and no earlier start of this one had
+     */
+    public CoordinatorLogic(
+            CoordinatorSettings settings,
+            LimitSettings limits,
+            RankDemands demands,
+            NodeId node,
+            String uid,
+            Instant now) {
         this.settings = settings;
         this.policies = limits.policies();
         this.node = node;
-        this.demands = new RankDemands(limits.policies().observed().predictor());
+        this.demands = demands;
         this.planner = LimitPlanner.of(settings.staleAfter(), limits, demands);
         this.writes = new OperatorWrites(new OperatorDesk(planner), settings.resendAfter());
         this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));

@@ -85,6 +85,7 @@ class CoordinatorHandlersTest {
                 new EventsQuery(Optional.empty(), operator.getRef()),
                 new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 1, operator.getRef()),
                 new HistoryQuery(device, 0, 10, operator.getRef()),
+                new ToCoordinator.AccountsQuery(JOB, operator.getRef()),
                 new SetReserve(Optional.empty(), Share.NONE, operator.getRef()),
                 new SetShare(JOB, OptionalInt.empty(), Share.ALL, operator.getRef()),
                 new SetPolicy(JOB, Optional.empty(), operator.getRef()),
@@ -103,7 +104,7 @@ class CoordinatorHandlersTest {
                         .filter(ToCoordinator.class::isAssignableFrom)
                         .toList());
         messages.forEach(coordinator::tell);
-        operator.receiveSeveralMessages(12);
+        operator.receiveSeveralMessages(13);
         unhandled.expectNoMessage(Duration.ofMillis(50));
     }
 }

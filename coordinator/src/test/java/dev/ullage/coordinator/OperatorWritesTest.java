@@ -1,5 +1,7 @@
 package dev.ullage.coordinator;
 
+import dev.ullage.config.ObservedPredictor;
+import dev.ullage.coordinator.planning.RankDemands;
 import static dev.ullage.coordinator.Fixtures.DEVICE;
 import static dev.ullage.coordinator.Fixtures.JOB;
 import static dev.ullage.coordinator.Fixtures.NODE;
@@ -62,7 +64,7 @@ class OperatorWritesTest {
     /** One that has heard of the worker, and of what it keeps, and plans. */
     private static CoordinatorLogic coordinator(String uid, Optional<OperatorRecord> kept) {
         CoordinatorLogic started = new CoordinatorLogic(
-                CoordinatorSettings.defaults(), LimitSettings.defaults(), new NodeId("c-1"), uid, T0);
+                CoordinatorSettings.defaults(), LimitSettings.defaults(), new RankDemands(ObservedPredictor.PHASE_MAX), new NodeId("c-1"), uid, T0);
         started.onAnnounced(announced(kept), true, T0);
         started.onTick(atMillis(500));
         kept.ifPresent(record -> started.onWishes(new WishesReported(NODE, record), atMillis(500)));
@@ -263,7 +265,7 @@ class OperatorWritesTest {
         write(new DrainNode(NODE, Optional.empty(), Optional.empty(), OPERATOR));
         OperatorRecord kept = keeps().get(0).record();
         CoordinatorLogic next = new CoordinatorLogic(
-                CoordinatorSettings.defaults(), LimitSettings.defaults(), new NodeId("c-1"), "next", T0);
+                CoordinatorSettings.defaults(), LimitSettings.defaults(), new RankDemands(ObservedPredictor.PHASE_MAX), new NodeId("c-1"), "next", T0);
         next.onAnnounced(announced(Optional.of(kept)), true, T0);
         next.onTick(atMillis(500));
         next.onReported(report(next.leadership().token().orElseThrow(), ledger()), atMillis(500));

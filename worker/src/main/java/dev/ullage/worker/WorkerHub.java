@@ -242,7 +242,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                             devices,
                             Optional.of(new WishesHeld(wishes.map(OperatorRecord::stamp))),
                             link.self()));
-            link.coordinator().tell(sessions.jobs(setup.node()));
+            link.coordinator().tell(sessions.jobsWithAccounts(setup.node()));
         }
         return this;
     }

@@ -10,6 +10,7 @@ import dev.ullage.worker.enforcement.CeilingAlarm;
 import dev.ullage.worker.probe.DriverLimits;
 import dev.ullage.worker.probe.GpuProbe;
 import dev.ullage.worker.ranks.ProcProcessTable;
+import dev.ullage.worker.ranks.RankAccountKeeper;
 import dev.ullage.worker.ranks.RankDevices;
 import dev.ullage.worker.ranks.RankPort;
 import dev.ullage.worker.ranks.RankServer;
@@ -50,13 +51,19 @@ public final class WorkerRuntime implements AutoCloseable {
     private final DeviceReaders readers;
     private final ActorSystem<WorkerHub.Command> system;
     private final RankServer server;
+    private final RankAccountKeeper accounts;
 
     private WorkerRuntime(
-            OwnershipLocks locks, DeviceReaders readers, ActorSystem<WorkerHub.Command> system, RankServer server) {
+            OwnershipLocks locks,
+            DeviceReaders readers,
+            ActorSystem<WorkerHub.Command> system,
+            RankServer server,
+            RankAccountKeeper accounts) {
         this.locks = locks;
         this.readers = readers;
         this.system = system;
         this.server = server;
+        this.accounts = accounts;
     }
 
     /**
@@ -103,8 +110,15 @@ public final class WorkerRuntime implements AutoCloseable {
             Setup setup, Clock clock, OwnershipLocks locks, DeviceRoster roster, TurnDesk turns) throws IOException {
         WorkerSettings settings = setup.settings();
         WishFile wishes = new WishFile(setup.stateDir());
+        RankAccountKeeper accounts = new RankAccountKeeper(setup.stateDir(), clock);
         RankPort port = new RankPort(
-                setup.node(), new ProcProcessTable(PROC), turns, clock, settings.maxRanks(), settings.watch());
+                setup.node(),
+                new ProcProcessTable(PROC),
+                turns,
+                clock,
+                settings.maxRanks(),
+                settings.watch(),
+                accounts);
         WorkerHub.Setup hub = new WorkerHub.Setup(
                 setup.node(),
                 roster.opened(),
@@ -134,9 +148,10 @@ public final class WorkerRuntime implements AutoCloseable {
                     roster.present().size(),
                     server.path(),
                     setup.devices().probe().description());
-            return new WorkerRuntime(locks, roster.readers(), system, server);
+            return new WorkerRuntime(locks, roster.readers(), system, server, accounts);
         } catch (IOException e) {
             terminate(system);
+            accounts.close();
             throw e;
         }
     }
@@ -194,6 +209,7 @@ public final class WorkerRuntime implements AutoCloseable {
             LOG.debug("reason=\"the rank socket did not close: {}\"", e.getMessage());
         }
         terminate(system);
+        accounts.close();
         readers.close();
         locks.close();
     }

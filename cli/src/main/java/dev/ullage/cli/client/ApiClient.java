@@ -68,6 +68,13 @@ public final class ApiClient {
         return checked(send(request("/api/v1/status").GET().build()));
     }
 
+    /** What a job has come to; also one that has ended. */
+    public JsonNode report(String job) throws ApiException {
+        return checked(send(request("/api/v1/report?job=" + URLEncoder.encode(job, StandardCharsets.UTF_8))
+                .GET()
+                .build()));
+    }
+
     /** Every job with what its ranks hold and may hold: the items of all pages of {@code /api/v1/jobs}. */
     public ObjectNode jobs() throws ApiException {
         ArrayNode items = JsonNodeFactory.instance.arrayNode();
@@ -269,6 +276,7 @@ public final class ApiClient {
         return switch (statusCode) {
             case 503 -> new ApiException(Reason.UNREACHABLE, message);
             case 400, 401, 403, 409, 413, 415, 421 -> new ApiException(Reason.REFUSED, message);
+            case 404 -> new ApiException(Reason.UNUSABLE, message);
             default -> new ApiException(Reason.UNUSABLE, message + " (HTTP " + statusCode + ")");
         };
     }

@@ -9,6 +9,7 @@ import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.config.ClusterTls;
+import dev.ullage.config.ObservedPredictor;
 import dev.ullage.config.UllageSettings;
 import dev.ullage.coordinator.CoordinatorActor;
 import dev.ullage.coordinator.http.HttpApi;
@@ -17,6 +18,9 @@ import dev.ullage.coordinator.journal.DecisionCounts;
 import dev.ullage.coordinator.journal.DecisionFile;
 import dev.ullage.coordinator.journal.DecisionSink;
 import dev.ullage.coordinator.metrics.MetricsPage;
+import dev.ullage.coordinator.planning.RankDemands;
+import dev.ullage.coordinator.planning.predict.PredictorUnavailableException;
+import dev.ullage.coordinator.prediction.InstalledDemands;
 import dev.ullage.worker.CoordinatorLink;
 import dev.ullage.worker.DeviceSource;
 import dev.ullage.worker.WorkerHub;
@@ -38,6 +42,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.apache.pekko.actor.Address;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -83,6 +88,7 @@ public final class UllageNode implements AutoCloseable {
     private final Optional<OperatorToken> token;
     private final CompletableFuture<InetSocketAddress> http = new CompletableFuture<>();
     private final Optional<DecisionFile> decisions;
+    private final Supplier<RankDemands> demands;
     private final MetricsPage metrics;
     private final ClusterMembership membership;
     private volatile @Nullable ActorRef<ToCoordinator> coordinator;
@@ -92,12 +98,14 @@ public final class UllageNode implements AutoCloseable {
             Set<Role> roles,
             Clock clock,
             Optional<WorkerRuntime> worker,
-            Optional<OperatorToken> token) {
+            Optional<OperatorToken> token,
+            Supplier<RankDemands> demands) {
         this.settings = settings;
         this.roles = Set.copyOf(roles);
         this.clock = clock;
         this.worker = worker;
         this.token = token;
+        this.demands = demands;
         this.decisions =
                 roles.contains(Role.COORDINATOR) && settings.decisionLog().enabled()
                         ? Optional.of(DecisionFile.start(settings.node().stateDir(), settings.decisionLog()))
@@ -124,6 +132,7 @@ public final class UllageNode implements AutoCloseable {
             throws CommandFailure {
         requireWritable(settings.node().stateDir());
         requireCertificates(settings, clock);
+        Supplier<RankDemands> demands = demands(settings, roles);
         Optional<OperatorToken> token = Optional.empty();
         Optional<WorkerRuntime> worker = Optional.empty();
         try {
@@ -133,7 +142,7 @@ public final class UllageNode implements AutoCloseable {
             if (roles.contains(Role.COORDINATOR)) {
                 token = Optional.of(OperatorToken.loadOrCreate(settings.node().stateDir()));
             }
-            UllageNode node = new UllageNode(settings, roles, clock, worker, token);
+            UllageNode node = new UllageNode(settings, roles, clock, worker, token, demands);
             if (roles.contains(Role.COORDINATOR)) {
                 node.awaitHttp();
             }
@@ -160,6 +169,20 @@ public final class UllageNode implements AutoCloseable {
                     "state folder " + stateDir + " cannot be written: "
                             + e.getClass().getSimpleName() + " " + e.getMessage()
                             + "; choose another one with --state",
+                    e);
+        }
+    }
+
+    /** What the predictor of the settings runs on is looked for before anything starts. */
+    private static Supplier<RankDemands> demands(UllageSettings settings, Set<Role> roles) throws CommandFailure {
+        ObservedPredictor predictor = settings.limits().policies().observed().predictor();
+        try {
+            // A worker that does not coordinate asks no predictor.
+            return InstalledDemands.open(roles.contains(Role.COORDINATOR) ? predictor : ObservedPredictor.PHASE_MAX);
+        } catch (PredictorUnavailableException e) {
+            throw new CommandFailure(
+                    ExitCode.BAD_SETTINGS,
+                    "ullage.limits.policies.observed.predictor = " + predictor + ": " + e.getMessage(),
                     e);
         }
     }
@@ -246,7 +269,8 @@ public final class UllageNode implements AutoCloseable {
                         node,
                         () -> UUID.randomUUID().toString(),
                         clock,
-                        decisions.<DecisionSink>map(file -> file).orElse(DecisionSink.NONE)))
+                        decisions.<DecisionSink>map(file -> file).orElse(DecisionSink.NONE),
+                        demands))
                 .onFailure(SupervisorStrategy.restartWithBackoff(RESTART_AFTER, RESTART_AFTER_AT_MOST, RESTART_JITTER));
         SingletonActor<ToCoordinator> singleton = SingletonActor.of(behavior, SINGLETON)
                 .withSettings(

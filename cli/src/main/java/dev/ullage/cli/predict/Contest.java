@@ -3,12 +3,15 @@ package dev.ullage.cli.predict;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.coordinator.planning.predict.DemandPredictor;
+import dev.ullage.coordinator.planning.predict.Newborn;
 import dev.ullage.coordinator.planning.predict.Replay;
 import dev.ullage.coordinator.planning.predict.Score;
-import dev.ullage.coordinator.prediction.InstalledPredictors;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * Every predictor on every series, at every horizon. Every other series, in the order of their names, is one that
@@ -16,7 +19,7 @@ import java.util.Optional;
  */
 final class Contest {
     private final List<Series> series;
-    private final int warmUp;
+    private final Terms terms;
     private final ObjectNode document = JsonNodeFactory.instance.objectNode();
     private final ArrayNode results;
 
@@ -36,10 +39,40 @@ final class Contest {
         }
     }
 
-    Contest(List<Series> series, int warmUp) {
+    /**
+     * @param warmUp first values that do not count
+     * @param first how many steps of each series count after these; empty: all
+     * @param isBornOnly whether only series that began within their recording count
+     */
+    record Terms(int warmUp, OptionalInt first, boolean isBornOnly) {
+
+        boolean counts(Series one) {
+            return one.values().size() > warmUp && (one.isBorn() || !isBornOnly);
+        }
+
+        List<MemoryBytes> of(Series one) {
+            int last =
+                    first.isPresent() ? warmUp + first.getAsInt() : one.values().size();
+            return one.values().subList(0, Math.min(last, one.values().size()));
+        }
+    }
+
+    /** Makes a predictor for a series. */
+    @FunctionalInterface
+    interface Maker {
+        /**
+         * @param others the middle one of what other series reached in their first steps; empty: there is no other
+         * @return empty: there is none for this series
+         */
+        Optional<DemandPredictor> make(Series one, Optional<MemoryBytes> others);
+    }
+
+    Contest(List<Series> series, Terms terms) {
         this.series = List.copyOf(series);
-        this.warmUp = warmUp;
-        document.put("series", series.size()).put("warmUp", warmUp);
+        this.terms = terms;
+        document.put("series", series.size()).put("warmUp", terms.warmUp());
+        terms.first().ifPresent(steps -> document.put("first", steps));
+        document.put("bornOnly", terms.isBornOnly());
         results = document.putArray("results");
     }
 
@@ -47,17 +80,20 @@ final class Contest {
         return document;
     }
 
-    void add(String predictor, int horizon, InstalledPredictors.Maker maker) {
+    void add(String predictor, int horizon, Maker maker) {
         Heap tuned = new Heap("tuned");
         Heap checked = new Heap("checked");
         Heap all = new Heap("all");
-        Replay replay = new Replay(warmUp, horizon);
+        Replay replay = new Replay(terms.warmUp(), horizon);
         for (int i = 0; i < series.size(); i++) {
             Series one = series.get(i);
-            Optional<DemandPredictor> found = maker.make(one.period());
-            if (found.isPresent() && one.values().size() > warmUp) {
+            if (!terms.counts(one)) {
+                continue;
+            }
+            Optional<DemandPredictor> found = maker.make(one, others(one));
+            if (found.isPresent()) {
                 Heap half = i % 2 == 0 ? tuned : checked;
-                replay.run(one.values(), found.get(), List.of(half.next(), all.next()));
+                replay.run(terms.of(one), found.get(), List.of(half.next(), all.next()));
             }
         }
         for (Heap heap : List.of(tuned, checked, all)) {
@@ -70,6 +106,17 @@ final class Contest {
                 put(result, heap.tally.score());
             }
         }
+    }
+
+    /** Only series that may be tuned on say something about others, and none about itself. */
+    private Optional<MemoryBytes> others(Series one) {
+        List<MemoryBytes> reached = new ArrayList<>();
+        for (int i = 0; i < series.size(); i += 2) {
+            if (!series.get(i).equals(one)) {
+                reached.add(series.get(i).most(Newborn.STEPS));
+            }
+        }
+        return Newborn.middle(reached);
     }
 
     private static void put(ObjectNode result, Score score) {

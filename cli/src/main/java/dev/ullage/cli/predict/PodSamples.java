@@ -10,6 +10,9 @@ import java.util.TreeMap;
 
 /** The samples of a file by pod, then by time. */
 final class PodSamples {
+    /** Two samples of a minute: those that are there from the beginning do not begin at the same second. */
+    private static final double BORN_AFTER_SECONDS = 120;
+
     private static final double BEYOND_WHOLE_BYTES = 0x1p63;
 
     private final SeriesProblems problems;
@@ -53,7 +56,13 @@ final class PodSamples {
 
     List<Series> series() {
         List<Series> series = new ArrayList<>();
-        pods.forEach((pod, samples) -> series.add(new Series(pod, List.copyOf(samples.values()), OptionalInt.empty())));
+        double start =
+                pods.values().stream().mapToDouble(NavigableMap::firstKey).min().orElse(0);
+        pods.forEach((pod, samples) -> series.add(new Series(
+                pod,
+                List.copyOf(samples.values()),
+                OptionalInt.empty(),
+                samples.firstKey() > start + BORN_AFTER_SECONDS)));
         return series;
     }
 }

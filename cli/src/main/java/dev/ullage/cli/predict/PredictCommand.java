@@ -4,15 +4,20 @@ import dev.ullage.cli.CliEnvironment;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
 import dev.ullage.cli.show.PredictTable;
+import dev.ullage.coordinator.planning.predict.Newborn;
 import dev.ullage.coordinator.planning.predict.PredictorCatalog;
 import dev.ullage.coordinator.planning.predict.PredictorUnavailableException;
+import dev.ullage.coordinator.planning.predict.Priced;
 import dev.ullage.coordinator.prediction.InstalledPredictors;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalInt;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -35,11 +40,15 @@ import picocli.CommandLine.Spec;
                     + " than. RMSE, MAE, ACCURACY (1 - mean of error/use): of the forecasts. Sizes in GiB.",
             "Every other series in the order of names is 'tuned': parameters may be chosen by it; 'checked' are the"
                     + " others.",
-            "Predictors: " + PredictorCatalog.FORMS + "; with a jar of its own, lstm and lstm-unguarded."
+            "Predictors: " + PredictorCatalog.FORMS + "; held: held-STEPS for each horizon; newborn: by what the tuned"
+                    + " series reached in their first steps; with a jar of its own, lstm and lstm-unguarded."
         })
 public final class PredictCommand implements Callable<Integer> {
+    private static final int DEFAULT_WARM_UP = 120;
     private static final int MAX_HORIZON = 1_000;
     private static final int MAX_WARM_UP = 100_000;
+    private static final String HELD = "held";
+    private static final String NEWBORN = "newborn";
 
     private final CliEnvironment environment;
 
@@ -63,9 +72,17 @@ public final class PredictCommand implements Callable<Integer> {
     @Option(
             names = "--warm-up",
             paramLabel = "STEPS",
-            defaultValue = "120",
-            description = "First steps of each series that do not count: ${DEFAULT-VALUE}.")
-    private int warmUp;
+            description = "First steps of each series that do not count: 120, with --first 1.")
+    private @Nullable Integer warmUp;
+
+    @Option(
+            names = "--first",
+            paramLabel = "STEPS",
+            description = "Only so many steps of each series count after these: for newborn series.")
+    private @Nullable Integer first;
+
+    @Option(names = "--born", description = "Only series that began within their recording count.")
+    private boolean isBornOnly;
 
     @Option(names = "--json", description = "The figures as JSON, not rounded, also those of all series together.")
     private boolean json;
@@ -79,23 +96,26 @@ public final class PredictCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws CommandFailure {
-        Map<String, InstalledPredictors.Maker> makers = check();
+        Contest.Terms terms =
+                new Contest.Terms(warmUp(), first == null ? OptionalInt.empty() : OptionalInt.of(first), isBornOnly);
+        Map<String, Contest.Maker> makers = check();
         List<Series> series = new ArrayList<>();
         for (Path file : files) {
             series.addAll(SeriesFile.read(file));
         }
-        if (series.stream().noneMatch(one -> one.values().size() > warmUp)) {
+        if (series.stream().noneMatch(terms::counts)) {
             throw new CommandFailure(
                     ExitCode.FAILED,
-                    "none of the %d series has more than the %d values of the warm-up (--warm-up)"
-                            .formatted(series.size(), warmUp));
+                    "none of the %d series%s has more than the %d values of the warm-up (--warm-up)"
+                            .formatted(series.size(), isBornOnly ? " that are to count (--born)" : "", warmUp()));
         }
-        Contest contest = new Contest(series, warmUp);
+        Contest contest = new Contest(series, terms);
         int done = 0;
         for (int horizon : horizons) {
             for (String predictor : predictors) {
-                progress(predictor, done++);
-                contest.add(predictor, horizon, Objects.requireNonNull(makers.get(predictor)));
+                String name = at(predictor, horizon);
+                progress(name, done++);
+                contest.add(name, horizon, Objects.requireNonNull(makers.get(name)));
             }
         }
         progress("", done);
@@ -109,14 +129,41 @@ public final class PredictCommand implements Callable<Integer> {
         return ExitCode.OK.code();
     }
 
+    private int warmUp() {
+        if (warmUp != null) {
+            return warmUp;
+        }
+        return first == null ? DEFAULT_WARM_UP : 1;
+    }
+
+    /** The rule for limits that are held is made for as long as they are. */
+    private static String at(String predictor, int horizon) {
+        return predictor.equals(HELD) ? HELD + "-" + horizon : predictor;
+    }
+
+    private static Contest.Maker maker(String name) throws PredictorUnavailableException {
+        if (name.equals(NEWBORN)) {
+            return (one, others) -> others.map(reached -> new Newborn(reached, new Priced(Priced.Settings.DEFAULTS)));
+        }
+        InstalledPredictors.Maker maker = InstalledPredictors.find(name);
+        return (one, others) -> maker.make(one.period());
+    }
+
     /** Finds the predictors; says all that is wrong with the command line at once. */
-    private Map<String, InstalledPredictors.Maker> check() throws CommandFailure {
-        Map<String, InstalledPredictors.Maker> makers = new TreeMap<>();
+    private Map<String, Contest.Maker> check() throws CommandFailure {
+        Map<String, Contest.Maker> makers = new TreeMap<>();
         List<String> missing = new ArrayList<>();
         List<String> wrong = new ArrayList<>();
+        Set<String> names = new LinkedHashSet<>();
         for (String predictor : predictors) {
+            horizons.stream()
+                    .filter(horizon -> horizon >= 1 && horizon <= MAX_HORIZON)
+                    .forEach(horizon -> names.add(at(predictor, horizon)));
+            names.addAll(predictor.equals(HELD) ? List.of() : List.of(predictor));
+        }
+        for (String predictor : names) {
             try {
-                makers.put(predictor, InstalledPredictors.find(predictor));
+                makers.put(predictor, maker(predictor));
             } catch (IllegalArgumentException e) {
                 wrong.add("--predictor: " + e.getMessage());
             } catch (PredictorUnavailableException e) {
@@ -128,8 +175,11 @@ public final class PredictCommand implements Callable<Integer> {
                 wrong.add("--horizon: %d must be 1 to %d".formatted(horizon, MAX_HORIZON));
             }
         }
-        if (warmUp < 1 || warmUp > MAX_WARM_UP) {
-            wrong.add("--warm-up: %d must be 1 to %d".formatted(warmUp, MAX_WARM_UP));
+        if (warmUp() < 1 || warmUp() > MAX_WARM_UP) {
+            wrong.add("--warm-up: %d must be 1 to %d".formatted(warmUp(), MAX_WARM_UP));
+        }
+        if (first != null && (first < 1 || first > MAX_WARM_UP)) {
+            wrong.add("--first: %d must be 1 to %d".formatted(first, MAX_WARM_UP));
         }
         if (!wrong.isEmpty() && spec != null) {
             throw new ParameterException(spec.commandLine(), String.join("\n", wrong));

@@ -154,6 +154,6 @@ final class SeriesFile {
         for (int i = 0; i < REPEATED * PARTS_OF_A_STEP; i++) {
             values.add(MemoryBytes.of(most[i % PARTS_OF_A_STEP]));
         }
-        return List.of(new Series(String.valueOf(file.getFileName()), values, OptionalInt.of(PARTS_OF_A_STEP)));
+        return List.of(new Series(String.valueOf(file.getFileName()), values, OptionalInt.of(PARTS_OF_A_STEP), false));
     }
 }

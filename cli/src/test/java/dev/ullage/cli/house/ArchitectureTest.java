@@ -33,6 +33,7 @@ final class ArchitectureTest {
         "dev.ullage.coordinator.oom..",
         "dev.ullage.coordinator.admission..",
         "dev.ullage.coordinator.rollout..",
+        "dev.ullage.coordinator.report..",
         "dev.ullage.coordinator.simulation..",
         "dev.ullage.coordinator.leadership..",
         "dev.ullage.worker.watch..",

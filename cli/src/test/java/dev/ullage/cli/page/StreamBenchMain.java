@@ -16,10 +16,12 @@ import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.HttpSettings;
 import dev.ullage.config.LimitSettings;
+import dev.ullage.config.ObservedPredictor;
 import dev.ullage.coordinator.CoordinatorLogic;
 import dev.ullage.coordinator.http.HttpApi;
 import dev.ullage.coordinator.http.OperatorToken;
 import dev.ullage.coordinator.metrics.MetricsPage;
+import dev.ullage.coordinator.planning.RankDemands;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;
@@ -71,7 +73,12 @@ public final class StreamBenchMain {
     /** The coordinator's logic, its ticks timed. All of it is used by the one actor only, but for the figures. */
     private static final class Timed {
         private final CoordinatorLogic logic = new CoordinatorLogic(
-                CoordinatorSettings.defaults(), LimitSettings.defaults(), new NodeId("bench"), "bench", Instant.now());
+                CoordinatorSettings.defaults(),
+                LimitSettings.defaults(),
+                new RankDemands(ObservedPredictor.PHASE_MAX),
+                new NodeId("bench"),
+                "bench",
+                Instant.now());
         private final List<Long> ticks = Collections.synchronizedList(new ArrayList<>());
         private final List<Long> answers = Collections.synchronizedList(new ArrayList<>());
         private int moment;

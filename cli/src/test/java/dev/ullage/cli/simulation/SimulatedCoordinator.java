@@ -17,6 +17,7 @@ import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
 import dev.ullage.coordinator.CoordinatorEffect.Recorded;
 import dev.ullage.coordinator.CoordinatorLogic;
+import dev.ullage.coordinator.planning.RankDemands;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -64,7 +65,12 @@ final class SimulatedCoordinator {
         incarnation++;
         String uid = "c" + number + "-" + incarnation;
         logic = new CoordinatorLogic(
-                SETTINGS, world.limits(), node, uid, world.time().now());
+                SETTINGS,
+                world.limits(),
+                new RankDemands(world.limits().policies().observed().predictor()),
+                node,
+                uid,
+                world.time().now());
         world.note(What.START, number, incarnation, () -> node + " starts as " + uid);
         tickLater(incarnation);
     }

@@ -115,10 +115,18 @@ public sealed interface ToCoordinator extends WireMessage {
      * tick, and as the answer to {@code LearnFrom} and {@code DirectJob}. A worker that never says so is older.
      *
      * @param token the newest coordinator whose directives it takes
+     * @param accounts on the worker's tick: some of what its ranks have come to, each in turn; an older worker has none
      */
-    record JobsReported(NodeId node, Optional<CoordinatorToken> token, List<JobReport> jobs) implements ToCoordinator {
+    record JobsReported(
+            NodeId node, Optional<CoordinatorToken> token, List<JobReport> jobs, Optional<RankAccounts> accounts)
+            implements ToCoordinator {
         public JobsReported {
             jobs = List.copyOf(jobs);
+        }
+
+        /** Of the moves alone. */
+        public JobsReported(NodeId node, Optional<CoordinatorToken> token, List<JobReport> jobs) {
+            this(node, token, jobs, Optional.empty());
         }
     }
 
@@ -143,6 +151,9 @@ public sealed interface ToCoordinator extends WireMessage {
     record DecisionsQuery(
             Optional<DeviceId> device, Optional<JobId> job, int offset, int limit, ActorRef<ToOperator> replyTo)
             implements ToCoordinator {}
+
+    /** Somebody wants to see what a job has come to. An older coordinator does not answer. */
+    record AccountsQuery(JobId job, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
 
     /**
      * Somebody wants to see the last minutes of a device, oldest first. An older coordinator does not answer.

@@ -4,10 +4,13 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.Priority;
+import dev.ullage.common.model.RankAccount;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
@@ -196,6 +199,27 @@ public sealed interface ToOperator extends WireMessage {
             Optional<MemoryBytes> used,
             Optional<MemoryBytes> limit,
             Optional<MemoryBytes> ceiling) {}
+
+    /**
+     * What the processes of a job have come to.
+     *
+     * @param ranks in order; empty: the job is not known, or none of its workers has reported yet
+     * @param leftOut how many processes more there are, which would not fit into one message
+     * @param known of other jobs, the names of the last
+     */
+    record Accounts(List<AccountOf> ranks, int leftOut, List<JobId> known) implements ToOperator {
+        public Accounts {
+            ranks = List.copyOf(ranks);
+            known = List.copyOf(known);
+        }
+    }
+
+    /**
+     * One process of a job.
+     *
+     * @param planned what the newest plan of this coordinator gave it; empty: it made none while the process lived
+     */
+    record AccountOf(NodeId node, RankAccount account, Optional<PhaseLimits> planned) {}
 
     /** @param ageMillis since the worker was last heard */
     record NodeStatus(NodeId node, long ageMillis, List<DeviceStatus> devices) {

@@ -37,6 +37,7 @@ import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.OperatorRecord.Drain;
 import dev.ullage.common.protocol.OperatorRecord.JobWish;
 import dev.ullage.common.protocol.OperatorRecord.RankWish;
+import dev.ullage.common.protocol.ToCoordinator.AccountsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
@@ -60,6 +61,8 @@ import dev.ullage.common.protocol.ToCoordinator.WishesHeld;
 import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator.Accepted;
+import dev.ullage.common.protocol.ToOperator.AccountOf;
+import dev.ullage.common.protocol.ToOperator.Accounts;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
@@ -176,7 +179,12 @@ final class WireSamples {
                 new LimitsReported(NODE, DEVICE, Optional.of(TOKEN), 12, ledgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new ReservationRefused(NODE, DEVICE, RESERVATION.id(), "refused 24.0 GiB for job bert-large"),
-                new JobsReported(NODE, Optional.of(TOKEN), List.of(jobReport())),
+                new JobsReported(
+                        NODE,
+                        Optional.of(TOKEN),
+                        List.of(jobReport()),
+                        Optional.of(new RankAccounts(List.of(AccountSamples.full(RANK, DEVICE))))),
+                new AccountsQuery(new JobId("bert-large"), operator),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.of(new EventId(3, 17)), operator),
                 new DecisionsQuery(Optional.of(DEVICE), Optional.of(new JobId("bert-large")), 20, 10, operator),
@@ -216,6 +224,10 @@ final class WireSamples {
                                 "limit of rank bert-large/3: 32.0 GiB -> 16.0 GiB")),
                         false),
                 new Decisions(List.of("{\"schema\":1,\"kind\":\"operator\"}"), 7, false),
+                new Accounts(
+                        List.of(new AccountOf(NODE, AccountSamples.full(RANK, DEVICE), Optional.of(LIMITS))),
+                        2,
+                        List.of(new JobId("bert-small"))),
                 new Accepted("reserve of all devices: 30%"),
                 new Refused("no job named bert-larg; known: bert-large"));
     }
@@ -238,7 +250,12 @@ final class WireSamples {
                 new LimitsReported(NODE, DEVICE, Optional.empty(), 0, sparseLedgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new ReservationRefused(NODE, DEVICE, RESERVATION.id(), ""),
-                new JobsReported(NODE, Optional.empty(), List.of(sparseJobReport())),
+                new JobsReported(
+                        NODE,
+                        Optional.empty(),
+                        List.of(sparseJobReport()),
+                        Optional.of(new RankAccounts(List.of(AccountSamples.sparse(RANK, DEVICE))))),
+                new AccountsQuery(new JobId("bert-large"), operator),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.empty(), operator),
                 new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 1, operator),
@@ -260,6 +277,10 @@ final class WireSamples {
                         List.of()),
                 new Events(List.of(), true),
                 new Decisions(List.of(), 0, true),
+                new Accounts(
+                        List.of(new AccountOf(NODE, AccountSamples.sparse(RANK, DEVICE), Optional.empty())),
+                        0,
+                        List.of()),
                 new Accepted(""),
                 new Refused(""));
     }

@@ -15,7 +15,7 @@ import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.History;
 import dev.ullage.common.protocol.ToOperator.Refused;
-import dev.ullage.config.StreamSettings;
+import dev.ullage.config.HttpSettings;
 import dev.ullage.coordinator.journal.DecisionPages;
 import dev.ullage.coordinator.metrics.MetricsPage;
 import java.time.Clock;
@@ -72,9 +72,11 @@ final class ApiRoutes extends AllDirectives {
     private final Clock clock;
     private final Scrapes scrapes;
     private final WatchRoutes watching;
+    private final ReportRoutes reports;
     private final OpenApi description = OpenApi.load();
     /** What {@link #route} was not asked for. */
-    private final SortedSet<String> paths = new TreeSet<>(List.of("/", "/metrics", "/api/v1/stream"));
+    private final SortedSet<String> paths =
+            new TreeSet<>(List.of("/", "/metrics", "/api/v1/stream", ReportRoutes.PATH));
 
     ApiRoutes(
             ActorSystem<?> system,
@@ -82,7 +84,7 @@ final class ApiRoutes extends AllDirectives {
             NodeId self,
             ApiSecurity security,
             MetricsPage metrics,
-            StreamSettings stream,
+            HttpSettings settings,
             Clock clock) {
         this.system = system;
         this.coordinator = coordinator;
@@ -90,7 +92,8 @@ final class ApiRoutes extends AllDirectives {
         this.guard = new RequestGuard(security);
         this.clock = clock;
         this.scrapes = new Scrapes(this::askForMetrics, metrics, clock);
-        this.watching = new WatchRoutes(system, coordinator, self, stream, clock);
+        this.watching = new WatchRoutes(system, coordinator, self, settings.stream(), clock);
+        this.reports = new ReportRoutes(system, coordinator, settings.report(), watching.page(), clock);
     }
 
     Route create() {
@@ -116,6 +119,7 @@ final class ApiRoutes extends AllDirectives {
                         () -> get(() -> parameterList(
                                 parameters -> completeWithFuture(history(HistoryFilter.parse(parameters)))))),
                 watching.create(),
+                reports.create(),
                 route("api/v1", "openapi.json", () -> get(() -> complete(description.answer()))),
                 resource(Resource.NODES),
                 resource(Resource.DEVICES),

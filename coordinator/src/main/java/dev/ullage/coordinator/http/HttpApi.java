@@ -65,7 +65,7 @@ public final class HttpApi {
         } catch (IOException e) {
             return CompletableFuture.failedStage(new IllegalArgumentException(e.getMessage(), e));
         }
-        ApiRoutes routes = new ApiRoutes(system, coordinator, self, security, metrics, settings.stream(), clock);
+        ApiRoutes routes = new ApiRoutes(system, coordinator, self, security, metrics, settings, clock);
         ServerBuilder server =
                 Http.get(system).newServerAt(settings.host(), settings.port()).adaptSettings(HttpApi::bounded);
         return security.tls()

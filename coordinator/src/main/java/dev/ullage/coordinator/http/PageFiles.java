@@ -23,8 +23,8 @@ import org.apache.pekko.http.javadsl.model.headers.RawHeader;
 import org.apache.pekko.util.ByteString;
 
 /**
- * The files of the live page, read once from the class path. Only these are served, by their exact names; a browser
- * asks each time whether it still has the newest.
+ * The files of the live page and of a report's, read once from the class path. Only these are served, by their exact
+ * names; a browser asks each time whether it still has the newest.
  */
 final class PageFiles {
     /** Scripts, styles and data come from here alone, and nothing may be written into the page as markup. */
@@ -36,6 +36,8 @@ final class PageFiles {
     private static final String LIBRARY = "/META-INF/resources/webjars/uplot/";
     private static final String LIBRARY_FACTS = "/META-INF/maven/org.webjars.npm/uplot/pom.properties";
     private static final String INDEX = "";
+    static final String REPORT = "report.html";
+
     private static final ContentType HTML = ContentTypes.TEXT_HTML_UTF8;
     private static final ContentType SCRIPT = ContentTypes.parse("text/javascript; charset=UTF-8");
     private static final ContentType STYLE = ContentTypes.parse("text/css; charset=UTF-8");
@@ -53,6 +55,8 @@ final class PageFiles {
             "history.js",
             "chart.js",
             "format.js",
+            "report.css",
+            "report.js",
             "dom.js",
             "icon.svg");
 
@@ -68,15 +72,25 @@ final class PageFiles {
     static PageFiles load() {
         Map<String, PageFile> files = new TreeMap<>();
         files.put(INDEX, read(OWN + "index.html", HTML));
+        files.put(REPORT, read(OWN + REPORT, HTML));
         OWN_FILES.forEach(name -> files.put(name, read(OWN + name, typeOf(name))));
         String library = LIBRARY + libraryVersion() + "/dist/";
         files.put("uplot.js", read(library + "uPlot.esm.js", SCRIPT));
+        files.put("uplot-global.js", read(library + "uPlot.iife.min.js", SCRIPT));
         files.put("uplot.css", read(library + "uPlot.min.css", STYLE));
         return new PageFiles(files);
     }
 
     boolean has(String name) {
-        return !name.equals(INDEX) && files.containsKey(name);
+        return !name.equals(INDEX) && !name.equals(REPORT) && files.containsKey(name);
+    }
+
+    ByteString bytes(String name) {
+        PageFile file = files.get(name);
+        if (file == null) {
+            throw new IllegalArgumentException("no file of the page: " + name);
+        }
+        return file.bytes();
     }
 
     HttpResponse answer(String name, HttpRequest request) {
@@ -99,7 +113,7 @@ final class PageFiles {
     private static String libraryVersion() {
         Properties facts = new Properties();
         try {
-            facts.load(new ByteArrayInputStream(bytes(LIBRARY_FACTS)));
+            facts.load(new ByteArrayInputStream(resource(LIBRARY_FACTS)));
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read " + LIBRARY_FACTS, e);
         }
@@ -111,7 +125,7 @@ final class PageFiles {
     }
 
     private static PageFile read(String path, ContentType type) {
-        byte[] bytes = bytes(path);
+        byte[] bytes = resource(path);
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(bytes);
             return new PageFile(
@@ -123,7 +137,7 @@ final class PageFiles {
         }
     }
 
-    private static byte[] bytes(String path) {
+    private static byte[] resource(String path) {
         try (InputStream in = PageFiles.class.getResourceAsStream(path)) {
             if (in == null) {
                 throw new IllegalStateException("this distribution lacks a file of its page: " + path);

@@ -23,6 +23,7 @@ final class RequestGuard {
     private static final List<String> OPEN = List.of("", "/", "/health/live", "/health/ready");
 
     private static final String PAGE_FOLDER = "/page/";
+    private static final String REPORT_FOLDER = "/report/";
 
     private static final List<HttpMethod> READS = List.of(HttpMethods.GET, HttpMethods.HEAD, HttpMethods.OPTIONS);
 
@@ -56,7 +57,7 @@ final class RequestGuard {
 
     private Optional<Problem> readRefusal(HttpRequest request) {
         String path = request.getUri().path();
-        if (security.reader().isEmpty() || OPEN.contains(path) || path.startsWith(PAGE_FOLDER)) {
+        if (security.reader().isEmpty() || OPEN.contains(path) || isPage(path)) {
             return Optional.empty();
         }
         Optional<String> presented = presented(request);
@@ -73,6 +74,10 @@ final class RequestGuard {
                 ? Optional.empty()
                 : Optional.of(Problem.of(
                         StatusCodes.UNAUTHORIZED, "this is neither the read token of this server nor its operator's"));
+    }
+
+    private static boolean isPage(String path) {
+        return path.startsWith(PAGE_FOLDER) || path.startsWith(REPORT_FOLDER);
     }
 
     /** Why a request may not change anything, if so. */

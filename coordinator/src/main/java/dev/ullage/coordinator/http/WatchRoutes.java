@@ -62,6 +62,10 @@ final class WatchRoutes extends AllDirectives {
                 new StreamHub(asking(), settings, SystemMaterializer.get(system).materializer(), clock);
     }
 
+    PageFiles page() {
+        return page;
+    }
+
     /** Starts the pace of the stream too; it ends with the actor system, and before it every stream does. */
     Route create() {
         Cancellable pace = system.scheduler()

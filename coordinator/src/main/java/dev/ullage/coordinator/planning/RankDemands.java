@@ -5,35 +5,57 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.config.ObservedPredictor;
 import dev.ullage.coordinator.planning.predict.DemandPredictor;
+import dev.ullage.coordinator.planning.predict.Newborn;
 import dev.ullage.coordinator.planning.predict.Prediction;
 import dev.ullage.coordinator.planning.predict.Priced;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * What the ranks that count no steps will need, by what they held so far: services, whose phases say nothing. Owned by
  * the coordinator, which shows it the samples; policies read it. Soft: after a takeover it starts anew.
  *
  * <p>Time is cut into steps as long as those of the series the rule was tuned on, each with the most that was held in
- * it. The limit is believed once a rank was followed for {@link #NEWBORN_STEPS}; before, any rule misses every fifth
- * step. It is not believed for a while after the rank's allocator was refused memory: what it held since is its limit's
- * and not its need's, and with an equal part of the device the need shows again.
+ * it. Before a rank was followed for {@link Newborn#STEPS} its own past says little: then what others came to hold
+ * counts, the other ranks of its job or else {@value #ENOUGH_OTHERS} or more of any; without them there is no limit. It
+ * is not believed for a while after the rank's allocator was refused memory: what it held since is its limit's and not
+ * its need's, and with an equal part of the device the need shows again.
  */
 public final class RankDemands {
     static final Duration STEP = Duration.ofSeconds(60);
-    static final int NEWBORN_STEPS = 30;
+    /** How many ranks of other jobs must be known before they say something about a new one. */
+    static final int ENOUGH_OTHERS = 5;
+
     static final int STEPS_AFTER_REFUSAL = 10;
 
     private final ObservedPredictor predictor;
+    private final Supplier<DemandPredictor> makes;
     private final NavigableMap<RankInstance, Followed> ranks = new TreeMap<>();
 
+    /**
+     * Of a predictor that needs nothing else.
+     *
+     * @throws IllegalArgumentException the network has to be given
+     */
     public RankDemands(ObservedPredictor predictor) {
+        this(predictor, () -> new Priced(Priced.Settings.DEFAULTS));
+        if (predictor == ObservedPredictor.LSTM) {
+            throw new IllegalArgumentException("the network is no part of this: it must be given");
+        }
+    }
+
+    /** @param makes a predictor for one series */
+    public RankDemands(ObservedPredictor predictor, Supplier<DemandPredictor> makes) {
         this.predictor = predictor;
+        this.makes = makes;
     }
 
     /**
@@ -44,15 +66,20 @@ public final class RankDemands {
 
     /** One rank's series. */
     private static final class Followed {
-        private final DemandPredictor predictor = new Priced(Priced.Settings.DEFAULTS);
+        private final DemandPredictor predictor;
+        private final String rule;
         private Instant stepEnds;
         private MemoryBytes most;
+        private MemoryBytes mostEver;
         private long refusals;
         private int steps;
         private int stepsSinceRefusal = STEPS_AFTER_REFUSAL;
         private Optional<Prediction> prediction = Optional.empty();
 
-        Followed(MemoryBytes held, long refusals, Instant now) {
+        Followed(DemandPredictor predictor, String rule, MemoryBytes held, long refusals, Instant now) {
+            this.predictor = predictor;
+            this.rule = rule;
+            mostEver = held;
             stepEnds = now.plus(STEP);
             most = held;
             this.refusals = refusals;
@@ -64,22 +91,28 @@ public final class RankDemands {
             }
             refusals = refusedSoFar;
             most = most.max(held);
+            mostEver = isNewborn() ? mostEver.max(held) : mostEver;
             if (now.isBefore(stepEnds)) {
                 return;
             }
             prediction = Optional.of(predictor.observe(most));
             most = held;
             stepEnds = now.plus(STEP);
-            steps = Math.min(steps + 1, NEWBORN_STEPS);
+            steps = Math.min(steps + 1, Newborn.STEPS);
             stepsSinceRefusal = Math.min(stepsSinceRefusal + 1, STEPS_AFTER_REFUSAL);
         }
 
-        Demand demand() {
-            if (steps < NEWBORN_STEPS) {
+        boolean isNewborn() {
+            return steps < Newborn.STEPS;
+        }
+
+        /** @param others what others came to hold in their first steps, where enough of them are known */
+        Demand demand(Optional<MemoryBytes> others) {
+            if (isNewborn() && others.isEmpty()) {
                 return new Demand(
                         Optional.empty(),
                         "its use was followed for %d steps of %d s, its limit is believed from step %d on"
-                                .formatted(steps, STEP.toSeconds(), NEWBORN_STEPS));
+                                .formatted(steps, STEP.toSeconds(), Newborn.STEPS));
             }
             if (stepsSinceRefusal < STEPS_AFTER_REFUSAL) {
                 return new Demand(
@@ -87,9 +120,20 @@ public final class RankDemands {
                         "its allocator was refused %d steps of %d s ago, so its use was its limit's and not its need's"
                                 .formatted(stepsSinceRefusal, STEP.toSeconds()));
             }
+            if (isNewborn()) {
+                MemoryBytes reached = others.get();
+                return new Demand(
+                        Optional.of(Newborn.limit(mostEver, steps, reached)),
+                        "new, in step %d of %d s, by its most so far of %s and the %s that the middle one of others reached"
+                                .formatted(steps, STEP.toSeconds(), mostEver, reached));
+            }
             return new Demand(
                     prediction.map(Prediction::limit),
-                    "priced by its use in steps of %d s (it counts no steps of its own)".formatted(STEP.toSeconds()));
+                    "%s by its use in steps of %d s (it counts no steps of its own%s)"
+                            .formatted(
+                                    rule,
+                                    STEP.toSeconds(),
+                                    predictor.standIn().map(why -> "; " + why).orElse("")));
         }
     }
 
@@ -113,10 +157,14 @@ public final class RankDemands {
         if (known == null) {
             // A rank that was started again is another process, and its predecessor is gone.
             forgetting(other -> other.rank().equals(sample.instance().rank()));
-            ranks.put(sample.instance(), new Followed(held, refusals, now));
+            ranks.put(sample.instance(), new Followed(makes.get(), rule(), held, refusals, now));
         } else {
             known.observe(held, refusals, now);
         }
+    }
+
+    private String rule() {
+        return predictor == ObservedPredictor.LSTM ? "by the network lstm," : "priced";
     }
 
     /** No rank is followed. */
@@ -130,6 +178,24 @@ public final class RankDemands {
 
     /** Empty: the rank is not followed. */
     public Optional<Demand> of(RankInstance rank) {
-        return Optional.ofNullable(ranks.get(rank)).map(Followed::demand);
+        return Optional.ofNullable(ranks.get(rank))
+                .map(followed -> followed.demand(followed.isNewborn() ? others(rank) : Optional.empty()));
+    }
+
+    /** The other ranks of its job say most about it, whichever of them are known; else many of any job. */
+    private Optional<MemoryBytes> others(RankInstance rank) {
+        List<MemoryBytes> ofJob = new ArrayList<>();
+        List<MemoryBytes> ofAny = new ArrayList<>();
+        ranks.forEach((instance, followed) -> {
+            if (!followed.isNewborn()) {
+                ofAny.add(followed.mostEver);
+                if (instance.rank().job().equals(rank.rank().job())) {
+                    ofJob.add(followed.mostEver);
+                }
+            }
+        });
+        return ofJob.isEmpty() && ofAny.size() < ENOUGH_OTHERS
+                ? Optional.empty()
+                : Newborn.middle(ofJob.isEmpty() ? ofAny : ofJob);
     }
 }

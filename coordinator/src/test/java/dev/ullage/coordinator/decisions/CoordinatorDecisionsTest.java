@@ -32,6 +32,7 @@ import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
+import dev.ullage.config.ObservedPredictor;
 import dev.ullage.coordinator.CoordinatorEffect.Recorded;
 import dev.ullage.coordinator.CoordinatorEffect.Release;
 import dev.ullage.coordinator.CoordinatorLogic;
@@ -39,6 +40,7 @@ import dev.ullage.coordinator.Fixtures;
 import dev.ullage.coordinator.decisions.Decision.Kind;
 import dev.ullage.coordinator.journal.DecisionPages;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
+import dev.ullage.coordinator.planning.RankDemands;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -59,8 +61,13 @@ class CoordinatorDecisionsTest {
     private static final ActorRef<ToOperator> OPERATOR =
             TestInbox.<ToOperator>create().getRef();
 
-    private final CoordinatorLogic logic =
-            new CoordinatorLogic(CoordinatorSettings.defaults(), LimitSettings.defaults(), new NodeId("c-1"), "me", T0);
+    private final CoordinatorLogic logic = new CoordinatorLogic(
+            CoordinatorSettings.defaults(),
+            LimitSettings.defaults(),
+            new RankDemands(ObservedPredictor.PHASE_MAX),
+            new NodeId("c-1"),
+            "me",
+            T0);
     private final List<Decision> recorded = new ArrayList<>();
 
     @BeforeEach

@@ -1,5 +1,7 @@
 package dev.ullage.coordinator.evenness;
 
+import dev.ullage.config.ObservedPredictor;
+import dev.ullage.coordinator.planning.RankDemands;
 import static dev.ullage.coordinator.Fixtures.JOB;
 import static dev.ullage.coordinator.Fixtures.NODE;
 import static dev.ullage.coordinator.Fixtures.T0;
@@ -61,6 +63,7 @@ class CoordinatorEvennessTest {
                                 even.gainFrom(),
                                 even.maxOrders())),
                 LimitSettings.defaults(),
+                new RankDemands(ObservedPredictor.PHASE_MAX),
                 new NodeId("c-1"),
                 "me",
                 T0);

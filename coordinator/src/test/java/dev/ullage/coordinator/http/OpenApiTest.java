@@ -16,6 +16,7 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.protocol.ClusterEvent;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.AccountsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DrainNode;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
@@ -136,6 +137,8 @@ class OpenApiTest {
             HistoryRow row = new HistoryRow(
                     1, Optional.of(MemoryBytes.of(7)), Optional.empty(), Optional.empty(), List.of(rank));
             query.replyTo().tell(new History(List.of(row), 1));
+        } else if (message instanceof AccountsQuery query) {
+            query.replyTo().tell(ReportApiTest.accounts());
         } else if (message instanceof DecisionsQuery query) {
             query.replyTo().tell(new Decisions(List.of(A_DECISION), 1, true));
         }
@@ -168,6 +171,7 @@ class OpenApiTest {
         });
 
         assertThat(described.remove(A_FILE_OF_THE_PAGE)).containsExactly("GET");
+        assertThat(described.remove("/report/{job}")).containsExactly("GET");
         assertThat(described).isEqualTo(there);
     }
 
@@ -176,10 +180,19 @@ class OpenApiTest {
         for (Map.Entry<String, JsonNode> path : document.path("paths").properties()) {
             JsonNode described = path.getValue().at("/get/responses/200/content");
             if (path.getValue().has("get")) {
-                String needed = path.getKey().equals("/api/v1/history") ? "?device=GPU-1" : "";
-                assertReads(path.getKey().replace("{file}", "main.js") + needed, described);
+                String filled = path.getKey().replace("{file}", "main.js").replace("{job}", "bert");
+                assertReads(filled + needed(path.getKey()), described);
             }
         }
+    }
+
+    /** The parameter without which it is refused. */
+    private static String needed(String path) {
+        return switch (path) {
+            case "/api/v1/history" -> "?device=GPU-1";
+            case ReportRoutes.PATH -> "?job=bert";
+            default -> "";
+        };
     }
 
     private void assertReads(String path, JsonNode described) throws Exception {

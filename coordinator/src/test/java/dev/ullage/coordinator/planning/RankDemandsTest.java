@@ -7,11 +7,15 @@ import static dev.ullage.coordinator.Fixtures.mib;
 import static dev.ullage.coordinator.Fixtures.rank;
 import static dev.ullage.coordinator.Fixtures.terms;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ullage.common.model.EnforcedBy;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
+import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.Share;
@@ -21,7 +25,13 @@ import dev.ullage.config.JobTerms;
 import dev.ullage.config.ObservedPredictor;
 import dev.ullage.config.PolicySettings.Observed;
 import dev.ullage.coordinator.planning.Shares.RankShare;
+import dev.ullage.coordinator.planning.predict.DemandPredictor;
+import dev.ullage.coordinator.planning.predict.Guarded;
+import dev.ullage.coordinator.planning.predict.Prediction;
+import dev.ullage.coordinator.planning.predict.PredictorUnavailableException;
+import dev.ullage.coordinator.prediction.InstalledDemands;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -129,6 +139,79 @@ class RankDemandsTest {
         assertThat(demands.of(next)).isPresent();
         demands.forgetting(next::equals);
         assertThat(demands.isEmpty()).isTrue();
+    }
+
+    private static RankSample of(RankInstance instance, MemoryBytes held) {
+        RankSample one = sample(held, 0, OptionalLong.empty());
+        return new RankSample(instance, one.facts(), one.activity(), one.use(), EnforcedBy.ADVISORY, true, 0);
+    }
+
+    private void minutes(int minutes, List<RankSample> samples) {
+        for (int i = 0; i < 60 * minutes; i++) {
+            demands.observe(samples, now);
+            now = now.plusSeconds(1);
+        }
+    }
+
+    @Test
+    void aNewRankHasWhatTheOthersOfItsJobReached() {
+        RankInstance other = rank(1);
+        minutes(31, List.of(of(other, gib(20))));
+        last = sample(gib(1), 0, OptionalLong.empty());
+        minutes(1, List.of(of(other, gib(20)), last));
+
+        assertThat(share().limit()).isEqualTo(gib(20));
+        assertThat(reason()).contains("the 20.0 GiB that the middle one of others reached");
+        minutes(15, List.of(of(other, gib(20)), last));
+        assertThat(share().limit()).as("a tenth more than its most").isEqualTo(MemoryBytes.of(gib(11).value() / 10));
+    }
+
+    @Test
+    void ofOtherJobsItTakesManyToSaySomething() {
+        List<RankSample> others = new ArrayList<>();
+        for (int i = 0; i < RankDemands.ENOUGH_OTHERS; i++) {
+            others.add(of(new RankInstance(new RankId(new JobId("other-" + i), 0), 500 + i, 1), gib(10 + i)));
+        }
+        minutes(31, others.subList(0, RankDemands.ENOUGH_OTHERS - 1));
+        List<RankSample> few = new ArrayList<>(others.subList(0, RankDemands.ENOUGH_OTHERS - 1));
+        few.add(last);
+        minutes(1, few);
+        assertThat(share().limit()).as("an equal part").isEqualTo(gib(64));
+
+        others.add(last);
+        minutes(31, others.subList(RankDemands.ENOUGH_OTHERS - 1, RankDemands.ENOUGH_OTHERS));
+        demands.forgetting(rank(0)::equals);
+        minutes(1, others);
+        assertThat(share().limit()).isEqualTo(gib(12));
+    }
+
+    @Test
+    void theRuleAndWhoStandsInForItAreExplained() {
+        RankDemands trusted = new RankDemands(ObservedPredictor.LSTM, () -> used -> new Prediction(gib(9), gib(9)));
+        DemandPredictor never = used -> new Prediction(MemoryBytes.ZERO, MemoryBytes.ZERO);
+        RankDemands guarded = new RankDemands(
+                ObservedPredictor.LSTM,
+                () -> new Guarded(never, used -> new Prediction(gib(11), gib(11)), new Guarded.Settings(240, 6)));
+        for (int i = 0; i < 31 * 60; i++) {
+            trusted.observe(List.of(last), now.plusSeconds(i));
+            guarded.observe(List.of(last), now.plusSeconds(i));
+        }
+
+        assertThat(trusted.of(rank(0)).orElseThrow().explanation())
+                .isEqualTo("by the network lstm, by its use in steps of 60 s (it counts no steps of its own)");
+        assertThat(trusted.of(rank(0)).orElseThrow().limit()).contains(gib(9));
+        assertThat(guarded.of(rank(0)).orElseThrow().explanation())
+                .contains("; the rule priced stands in for it, because it would have missed 29 of the last 29 steps,"
+                        + " 6 or more");
+        assertThat(guarded.of(rank(0)).orElseThrow().limit()).contains(gib(11));
+    }
+
+    @Test
+    void theNetworkHasToBeGiven() {
+        assertThatIllegalArgumentException().isThrownBy(() -> new RankDemands(ObservedPredictor.LSTM));
+        assertThatThrownBy(() -> InstalledDemands.open(ObservedPredictor.LSTM))
+                .isInstanceOf(PredictorUnavailableException.class)
+                .hasMessageContaining("the predictor 'lstm' needs ullage-network and onnxruntime in the folder lib");
     }
 
     @Test

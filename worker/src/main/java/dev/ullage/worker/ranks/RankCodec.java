@@ -89,6 +89,7 @@ final class RankCodec {
             case "phase-summary" -> WatchLines.summary(fields);
             case "snapshot" -> WatchLines.snapshot(fields);
             case "cache-released" -> WatchLines.released(fields);
+            case "report" -> ReportLines.report(fields);
             case "oom" -> OomLines.ranOut(fields);
             case "directive-applied" -> OomLines.applied(fields);
             case "bye" -> new RankMessage.Bye();
@@ -187,7 +188,8 @@ final class RankCodec {
                 .put("deviceName", device.name())
                 .put("deviceKind", device.kind().label())
                 .put("node", node.value())
-                .put("snapshotSteps", snapshotSteps);
+                .put("snapshotSteps", snapshotSteps)
+                .put("reports", true);
         memory.ifPresentOrElse(
                 use -> json.put("deviceTotalBytes", use.total().value()), () -> json.putNull("deviceTotalBytes"));
         localRank.ifPresent(number -> json.put("localRank", number));
@@ -335,6 +337,22 @@ final class RankCodec {
 
         OptionalLong optionalNumber(String name) {
             return isAbsent(name) ? OptionalLong.empty() : OptionalLong.of(number(name));
+        }
+
+        OptionalLong optionalSigned(String name) {
+            if (isAbsent(name)) {
+                return OptionalLong.empty();
+            }
+            JsonNode value = node.path(name);
+            if (!value.isIntegralNumber() || !value.canConvertToLong() || !isExact(value.longValue())) {
+                throw new IllegalArgumentException(
+                        name + " must be a whole number from -" + MAX_NUMBER + " to " + MAX_NUMBER + ", is " + value);
+            }
+            return OptionalLong.of(value.longValue());
+        }
+
+        private static boolean isExact(long value) {
+            return value >= -MAX_NUMBER && value <= MAX_NUMBER;
         }
 
         OptionalInt countIfKnown(String name) {

@@ -14,6 +14,7 @@ import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.OomReport.Figures;
 import dev.ullage.common.protocol.OomReport.Means;
 import dev.ullage.worker.watch.StepSummary;
+import dev.ullage.worker.watch.TrainingReport;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -103,6 +104,9 @@ sealed interface RankMessage {
     record Watched(StepSummary summary) implements RankMessage {}
 
     record SnapshotTaken(RankWatch.Snapshot snapshot) implements RankMessage {}
+
+    /** What its client has counted. */
+    record Reported(TrainingReport report) implements RankMessage {}
 
     /** @param release empty when the allocator does not know what it holds */
     record CacheReleased(Optional<RankWatch.CacheRelease> release) implements RankMessage {}

@@ -5,6 +5,7 @@ import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RankAccount;
 import dev.ullage.config.WatchSettings;
 import dev.ullage.worker.turns.TurnDesk;
 import dev.ullage.worker.watch.WatchedRank;
@@ -30,20 +31,29 @@ public final class RankPort {
     private final SessionDirectory directory = new SessionDirectory();
     private final RankCodec codec;
     private final WatchSettings watch;
+    private final RankAccountKeeper accounts;
     private final SecureRandom random = new SecureRandom();
 
     /**
      * @param maxRanks processes served at a time, 1 or more
      * @param watch how closely they are watched
+     * @param accounts what they come to
      */
     public RankPort(
-            NodeId node, ProcessTable processes, TurnDesk turns, Clock clock, int maxRanks, WatchSettings watch) {
+            NodeId node,
+            ProcessTable processes,
+            TurnDesk turns,
+            Clock clock,
+            int maxRanks,
+            WatchSettings watch,
+            RankAccountKeeper accounts) {
         this.node = node;
         this.processes = processes;
         this.turns = turns;
         this.clock = clock;
         this.maxRanks = maxRanks;
         this.watch = watch;
+        this.accounts = accounts;
         this.codec = new RankCodec(watch.snapshotSteps());
     }
 
@@ -67,9 +77,18 @@ public final class RankPort {
                 new RankSessions.SessionListener(admitted.device().id(), events),
                 codec,
                 new WatchedRank(watch),
+                new RankAccount.Whose(
+                        admitted.instance(),
+                        admitted.device().id(),
+                        admitted.connected().hello().facts().worldSize()),
                 clock));
         return new RankSessions(
-                processes, directory, factory, useListener, spawner, new RankSessions.Serving(codec, maxRanks, clock));
+                processes,
+                directory,
+                factory,
+                useListener,
+                spawner,
+                new RankSessions.Serving(codec, maxRanks, clock, accounts));
     }
 
     private SessionHandle newHandle(

@@ -6,6 +6,7 @@ import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankAccount;
 import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankEnforcement.Overhead;
 import dev.ullage.common.model.RankFacts;
@@ -19,6 +20,7 @@ import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import dev.ullage.worker.enforcement.OverheadEstimate;
 import dev.ullage.worker.limits.LimitKeeper;
+import dev.ullage.worker.watch.LifeAccount;
 import dev.ullage.worker.watch.WatchedRank;
 import java.time.Clock;
 import java.time.Duration;
@@ -97,6 +99,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
      *     nothing is to be taken off its limits, as on a simulated device
      * @param listener receives what the rank says
      * @param watched what is kept of its memory; the session's own
+     * @param whose account it keeps
      */
     record Setup(
             RankInstance instance,
@@ -108,12 +111,16 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
             Listener listener,
             RankCodec codec,
             WatchedRank watched,
+            RankAccount.Whose whose,
             Clock clock) {}
 
     /** Who is told what the rank says. */
     interface Listener {
         /** What it last said of itself, at a bounded rate. */
         void sampled(RankSample sample);
+
+        /** What it has come to, at a bounded rate. */
+        void accounted(RankAccount account);
 
         /** It ran out of memory. */
         void ranOut(OomReport report);
@@ -136,6 +143,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     private @Nullable Order newest;
     private Optional<MemoryBytes> outside = Optional.empty();
     private boolean waitsForRoom;
+    private final LifeAccount account;
     private Instant lastHeard;
     private boolean changed = true;
     private SessionHandle.Entered lastEntered;
@@ -149,6 +157,7 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
         this.handle = setup.handle().apply(context.getSelf());
         this.orders = context.messageAdapter(Order.class, Ordered::new);
         this.lastHeard = setup.clock().instant();
+        this.account = new LifeAccount(lastHeard);
         this.lastEntered = handle.entered();
     }
 
@@ -229,6 +238,11 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
             setup.keeper().tell(new LimitKeeper.Confirmed(setup.instance(), confirm.sequence(), confirm.inForce()));
         } else if (command.message() instanceof RankMessage.Watched step) {
             setup.watched().add(step.summary());
+            setup.watched().watch().ifPresent(watch -> account.add(step.summary(), watch.allocator()));
+        } else if (command.message() instanceof RankMessage.Reported counted) {
+            // Told at once: these may be its last words.
+            account.add(counted.report());
+            tellAccount();
         } else if (command.message() instanceof RankMessage.SnapshotTaken taken) {
             setup.watched().add(taken.snapshot());
         } else if (command.message() instanceof RankMessage.CacheReleased released) {
@@ -260,7 +274,14 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
                 release.after());
     }
 
+    private void tellAccount() {
+        Instant now = setup.clock().instant();
+        account.look(Optional.ofNullable(newest).map(Order::limits), use, now);
+        setup.listener().accounted(account.account(setup.whose(), now));
+    }
+
     private Behavior<Command> onDeviceRead(DeviceRead command) {
+        account.device(command.device().total());
         if (channel != null && setup.watched().isToBeAskedForItsCache(command.device())) {
             channel.send(setup.codec().releaseCache());
             LOG.info(
@@ -370,10 +391,15 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     private Behavior<Command> onReport() {
         quietReports++;
         changed |= !handle.entered().equals(lastEntered);
+        account.look(
+                Optional.ofNullable(newest).map(Order::limits),
+                use,
+                setup.clock().instant());
         if (changed || quietReports >= REPORT_AT_LEAST_EVERY) {
             quietReports = 0;
             changed = false;
             setup.listener().sampled(sample());
+            tellAccount();
         }
         return this;
     }

@@ -6,6 +6,7 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.RankAccount;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.JobReport.Applied;
@@ -49,6 +50,9 @@ public final class RankSessions {
     /** A session says what its rank last said. */
     record Sampled(DeviceId device, RankSample sample) implements Event {}
 
+    /** A session says what its rank has come to. */
+    record Accounted(RankAccount account) implements Event {}
+
     /** A session says that its rank ran out of memory. */
     record RanOut(OomReport report) implements Event {}
 
@@ -63,6 +67,11 @@ public final class RankSessions {
         }
 
         @Override
+        public void accounted(RankAccount account) {
+            events.accept(new Accounted(account));
+        }
+
+        @Override
         public void ranOut(OomReport report) {
             events.accept(new RanOut(report));
         }
@@ -74,7 +83,7 @@ public final class RankSessions {
     }
 
     /** How ranks are served. */
-    record Serving(RankCodec codec, int maxRanks, Clock clock) {}
+    record Serving(RankCodec codec, int maxRanks, Clock clock, RankAccountKeeper accounts) {}
 
     /** What is done about a rank's use of a simulated device; nothing on a real one, which measures by itself. */
     public interface UseListener {
@@ -112,6 +121,7 @@ public final class RankSessions {
     private final int maxRanks;
     private final Clock clock;
     private final JobBoard board = new JobBoard();
+    private final RankAccountKeeper accounts;
     private long spawned;
 
     RankSessions(
@@ -129,6 +139,7 @@ public final class RankSessions {
         this.codec = serving.codec();
         this.maxRanks = serving.maxRanks();
         this.clock = serving.clock();
+        this.accounts = serving.accounts();
     }
 
     /** Called once, with the keepers of this worker's devices. */
@@ -162,6 +173,8 @@ public final class RankSessions {
             if (known.containsKey(instance)) {
                 useListener.used(sampled.device(), sampled.sample());
             }
+        } else if (event instanceof Accounted accounted) {
+            accounts.heard(accounted.account());
         } else if (event instanceof RanOut out) {
             ranOut(out.report());
         } else if (event instanceof DidDirective did) {
@@ -210,6 +223,12 @@ public final class RankSessions {
     /** What is known of the jobs, when it has changed since this was last asked. */
     public Optional<JobsReported> changedJobs(NodeId node) {
         return board.takeChanged() ? Optional.of(board.report(node)) : Optional.empty();
+    }
+
+    /** The same with the next few of what the ranks have come to. */
+    public JobsReported jobsWithAccounts(NodeId node) {
+        JobsReported jobs = board.report(node);
+        return new JobsReported(node, jobs.token(), jobs.jobs(), Optional.of(accounts.next()));
     }
 
     /** What is known of the jobs. */
@@ -330,6 +349,7 @@ public final class RankSessions {
         directory.remove(instance.toString());
         useListener.gone(instance.pid());
         board.left(instance, clock.instant());
+        accounts.left(instance);
         ActorRef<LimitKeeper.Command> keeper = keepers.get(removed.device());
         if (keeper != null) {
             keeper.tell(new LimitKeeper.Left(instance));

@@ -381,7 +381,7 @@ class RankCodecTest {
         MemoryUse memory = new MemoryUse(total, Optional.empty(), MemoryBytes.ZERO, total);
         String start = "{\"type\":\"welcome\",\"version\":1,\"session\":\"job/3@4242:99\",\"token\":\"dG9r\","
                 + "\"device\":\"GPU-a\",\"deviceIndex\":0,\"deviceName\":\"SIM-100G\",\"deviceKind\":\"simulated\","
-                + "\"node\":\"host-a\",\"snapshotSteps\":500,\"deviceTotalBytes\":";
+                + "\"node\":\"host-a\",\"snapshotSteps\":500,\"reports\":true,\"deviceTotalBytes\":";
 
         assertThat(text(codec.welcome(
                         handle, new NodeId("host-a"), aDevice().info(), Optional.of(memory), OptionalInt.empty())))

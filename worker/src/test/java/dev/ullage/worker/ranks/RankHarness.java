@@ -20,6 +20,8 @@ import dev.ullage.config.WatchSettings;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.turns.TurnDesk;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -35,6 +37,7 @@ import java.util.function.Predicate;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
 import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -56,12 +59,18 @@ final class RankHarness implements AutoCloseable {
     private final ActorTestKit kit =
             ActorTestKit.create(ClusterConfig.localConfig().withFallback(ConfigFactory.load()));
     private final RankPort port;
+    final RankAccountKeeper accounts;
     private final ActorRef<Consumer<RankSessions>> hub;
 
     RankHarness(int maxRanks) {
+        try {
+            accounts = new RankAccountKeeper(Files.createTempDirectory("ullage-accounts"), clock);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
         keeper = kit.createTestProbe();
         otherKeeper = kit.createTestProbe();
-        port = new RankPort(new NodeId("node-a"), processes, desk, clock, maxRanks, WatchSettings.defaults());
+        port = new RankPort(new NodeId("node-a"), processes, desk, clock, maxRanks, WatchSettings.defaults(), accounts);
         hub = kit.spawn(hub());
     }
 
@@ -80,6 +89,10 @@ final class RankHarness implements AutoCloseable {
                 return Behaviors.same();
             });
         });
+    }
+
+    ActorSystem<?> system() {
+        return kit.system();
     }
 
     RankServer open(Path socket) throws IOException {
@@ -109,6 +122,7 @@ final class RankHarness implements AutoCloseable {
     @Override
     public void close() {
         kit.shutdownTestKit();
+        accounts.close();
     }
 
     private record ChildSpawner(ActorContext<Consumer<RankSessions>> context) implements RankSessions.Spawner {

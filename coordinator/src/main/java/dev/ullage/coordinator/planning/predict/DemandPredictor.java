@@ -1,6 +1,7 @@
 package dev.ullage.coordinator.planning.predict;
 
 import dev.ullage.common.model.MemoryBytes;
+import java.util.Optional;
 
 /**
  * Follows the use of one series and says what comes next. It holds the state of that series alone: one owner, one
@@ -14,4 +15,9 @@ public interface DemandPredictor {
      * @return for the step that comes now
      */
     Prediction observe(MemoryBytes used);
+
+    /** Who answers in this one's place now, and why; for people. Empty: it answers itself. */
+    default Optional<String> standIn() {
+        return Optional.empty();
+    }
 }

@@ -45,7 +45,20 @@ public final class Guarded implements DemandPredictor {
         Prediction answer = trusted.observe(used);
         Prediction other = standIn.observe(used);
         limit = Optional.of(answer.limit());
-        return missed < settings.misses() ? answer : other;
+        return isTrusted() ? answer : other;
+    }
+
+    private boolean isTrusted() {
+        return missed < settings.misses();
+    }
+
+    @Override
+    public Optional<String> standIn() {
+        return isTrusted()
+                ? Optional.empty()
+                : Optional.of(
+                        "the rule priced stands in for it, because it would have missed %d of the last %d steps, %d or more"
+                                .formatted(missed, misses.size(), settings.misses()));
     }
 
     private void count(boolean isMiss) {

@@ -13,7 +13,8 @@ import java.util.regex.Pattern;
 public final class PredictorCatalog {
     /** What a name may look like, for messages. */
     public static final String FORMS = "last, last/0.8, ewma-WEIGHT (ewma-0.5), rolling-max-STEPS, calm-max-STEPS,"
-            + " rolling-qPERCENT-STEPS (rolling-q95-60), priced, priced-PRICE (priced-3.85) or periodic";
+            + " rolling-qPERCENT-STEPS (rolling-q95-60), priced, priced-PRICE (priced-3.85), held-STEPS (held-15),"
+            + " held-STEPS-PRICE (held-15-8) or periodic";
 
     /** What the table shows when nobody asks for something else. */
     public static final List<String> USUAL = List.of(
@@ -33,6 +34,7 @@ public final class PredictorCatalog {
 
     private static final Pattern NAME = Pattern.compile(
             "(ewma-|rolling-max-|calm-max-|rolling-q|priced-)(\\d{1,5}(?:\\.\\d{1,4})?)(?:-(\\d{1,5}))?");
+    private static final Pattern HELD = Pattern.compile("held-(\\d{1,5})(?:-(\\d{1,5}(?:\\.\\d{1,4})?))?");
     private static final Share NO_ROOM = new Share(0);
 
     private PredictorCatalog() {}
@@ -56,7 +58,19 @@ public final class PredictorCatalog {
         };
     }
 
+    private static Supplier<DemandPredictor> held(Matcher parts) {
+        String price = parts.group(2);
+        Held.Settings settings = new Held.Settings(
+                Integer.parseInt(parts.group(1)),
+                price == null ? Held.Settings.DEFAULT_PRICE : Double.parseDouble(price));
+        return () -> new Held(settings);
+    }
+
     private static Supplier<DemandPredictor> withNumber(String name) {
+        Matcher held = HELD.matcher(name);
+        if (held.matches()) {
+            return held(held);
+        }
         Matcher parts = NAME.matcher(name);
         if (!parts.matches() || (parts.group(3) != null) != parts.group(1).equals("rolling-q")) {
             throw new IllegalArgumentException("there is no predictor '%s': %s".formatted(name, FORMS));

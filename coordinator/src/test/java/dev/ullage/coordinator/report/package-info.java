@@ -1,0 +1,4 @@
+@NullMarked
+package dev.ullage.coordinator.report;
+
+import org.jspecify.annotations.NullMarked;
