@@ -102,7 +102,8 @@ public final class EstimateCommand implements Callable<Integer> {
             paramLabel = "FILE",
             arity = "1..*",
             split = ",",
-            description = "Compare estimates with measurements: published peaks, Megatron's tests, ranks in phases.")
+            description = "Compare estimates with measurements: published peaks, Megatron's tests and logs,"
+                    + " PEFT's runs, ranks in phases.")
     private List<Path> accuracy = List.of();
 
     @Option(names = "--rows", description = "With --accuracy: every row, not only the worst.")

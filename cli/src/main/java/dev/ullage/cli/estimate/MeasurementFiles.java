@@ -7,6 +7,7 @@ import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,6 +26,8 @@ final class MeasurementFiles {
 
     private final List<Map<String, String>> megatron = new ArrayList<>();
     private final List<Map<String, String>> published = new ArrayList<>();
+    private final List<Map<String, String>> peft = new ArrayList<>();
+    private final List<List<String>> logs = new ArrayList<>();
     private final Map<String, JsonNode> phases = new TreeMap<>();
     private final Map<String, Map<String, String>> megatronSettings = new TreeMap<>();
     private final Map<String, Map<String, String>> megatronByPath = new TreeMap<>();
@@ -49,7 +52,7 @@ final class MeasurementFiles {
         }
         List<Path> inside;
         try (Stream<Path> list = Files.list(path)) {
-            inside = list.filter(file -> file.toString().matches(".*\\.(csv|json)(\\.gz)?"))
+            inside = list.filter(file -> file.toString().matches(".*\\.(csv|json|txt)(\\.gz)?"))
                     .sorted()
                     .toList();
         }
@@ -66,15 +69,36 @@ final class MeasurementFiles {
             addJson(file);
             return;
         }
+        if (nameOf(file).endsWith(".txt")) {
+            addLog(file);
+            return;
+        }
         List<Map<String, String>> rows = table(file);
         if (rows.stream().anyMatch(MegatronRows::isTable)) {
             megatron.addAll(rows);
             index(rows);
         } else if (rows.stream().anyMatch(PlannerRows::isTable)) {
             published.addAll(rows);
+        } else if (rows.stream().anyMatch(PeftTable::isTable)) {
+            peft.addAll(rows);
         } else {
-            throw unknown(file, "its columns are neither those of a Megatron table nor of published peaks");
+            throw unknown(
+                    file,
+                    "its columns are neither those of a Megatron table nor of published peaks nor of PEFT's runs");
         }
+    }
+
+    private void addLog(Path file) throws IOException, CommandFailure {
+        List<String> lines;
+        try (InputStream in = open(file)) {
+            lines = new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .toList();
+        }
+        if (!RankLogs.isOne(lines)) {
+            throw unknown(file, "no line of it says what a rank of Megatron-LM held at most");
+        }
+        logs.add(lines);
     }
 
     private void addJson(Path file) throws IOException, CommandFailure {
@@ -127,7 +151,15 @@ final class MeasurementFiles {
     private Samples samples() throws IOException {
         Samples samples = new Samples();
         MegatronRows.read(megatron, megatronSettings, samples);
-        new PlannerRows(Tables.knownModels(), megatronByPath, megatronSettings).read(published, samples);
+        PlannerRows rows = new PlannerRows(Tables.knownModels(), megatronByPath, megatronSettings);
+        rows.read(published, samples);
+        rows.read(
+                peft.stream()
+                        .flatMap(row -> PeftTable.published(row, samples).stream())
+                        .toList(),
+                samples);
+        RankLogs ranks = new RankLogs(Tables.knownModels(), samples);
+        logs.forEach(ranks::read);
         phases.forEach((name, root) -> PhaseFile.read(name, root, samples));
         return samples;
     }

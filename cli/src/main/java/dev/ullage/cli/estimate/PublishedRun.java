@@ -161,7 +161,8 @@ final class PublishedRun {
             // Its gradient_checkpointing is on unless switched off.
             fields.putIfAbsent("recompute", "full");
         }
-        adapter(qwen ? QWEN_ADAPTER_RANK : USUAL_ADAPTER_RANK, qwen ? "qkv,o,mlp" : "q,v");
+        String targets = row.getOrDefault("lora_targets", qwen ? "qkv,o,mlp" : "q,v");
+        adapter(qwen ? QWEN_ADAPTER_RANK : USUAL_ADAPTER_RANK, targets);
     }
 
     private void adapter(int usualRank, String targets) {
