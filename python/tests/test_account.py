@@ -92,6 +92,13 @@ class Counting(unittest.TestCase):
 
         self.assertEqual((48, 5), (self.sent[0]["samples"], self.sent[0]["megaflopsPerStep"]))
 
+    def test_a_sum_stays_within_what_a_worker_takes(self):
+        for _ in range(3):
+            self.account.said(None, (1 << 53) - 1, None)
+        self.step(1)
+
+        self.assertEqual((1 << 53) - 1, self.sent[0]["samples"])
+
     def test_what_nobody_told_is_null(self):
         self.step(1)
 
@@ -135,7 +142,8 @@ class Counting(unittest.TestCase):
         self.assertEqual((4, 9), (self.sent[0]["timedAllocations"], self.sent[0]["allocationMicros"]))
 
     def test_amounts_that_cannot_be_are_refused(self):
-        for samples, flops in ((-1, None), (None, -1.0), (None, math.nan), (None, math.inf), (True, None)):
+        for samples, flops in ((-1, None), (None, -1.0), (None, math.nan), (None, math.inf), (None, 1e30),
+                               (1 << 60, None), (True, None)):
             with self.assertRaises(ValueError):
                 self.account.said(None, samples, flops)
 

@@ -26,6 +26,7 @@ STEPLESS_SECONDS = 10.0
 #: What this client's own thread is called; the training does not wait for it.
 SESSION_THREAD = "ullage-session"
 _BILLION = 1_000_000_000
+_MILLION = 1_000_000
 _MOST_LOSSES = 1024
 #: Beyond this many billionths a whole number is not exact in every reader of JSON.
 _MOST = (1 << 53) - 1
@@ -86,11 +87,11 @@ class Account:
         self._send_if_due(self._clock(), phase)
 
     def said(self, loss: Optional[float], samples: Optional[int], flops: Optional[float]) -> None:
-        """What the script says of a step. Raises ValueError for an amount below 0 or one that is no whole number."""
-        count = None if samples is None else _count("samples", samples)
-        operations = None if flops is None else _count("flops", flops)
+        """What the script says of a step. Raises ValueError for an amount that cannot be."""
+        count = None if samples is None else _count("samples", samples, _MOST)
+        operations = None if flops is None else _count("flops", flops, _MOST * _MILLION)
         if count is not None:
-            self._samples = (self._samples or 0) + count
+            self._samples = min(_MOST, (self._samples or 0) + count)
         if operations is not None:
             self._flops = operations
         if loss is not None:
@@ -101,7 +102,7 @@ class Account:
                 self._losses.append(value)
             else:
                 self._losses_left_out += 1
-        # What is said belongs to the step that is about to be done; a script that counts no steps is heard all the same.
+        # What is said belongs to the step that is about to be done; who counts no steps is heard all the same.
         self._has_news |= self._steps == 0 and self._clock() - self._began >= STEPLESS_SECONDS
 
     @contextlib.contextmanager
@@ -148,7 +149,7 @@ class Account:
         loss = None if self._loss_count == 0 else round(self._loss_sum / self._loss_count * _BILLION)
         self._send({
             "type": "report", "step": self._step, "steps": self._steps, "elapsedMillis": _millis(now - self._began),
-            "samples": self._samples, "megaflopsPerStep": None if self._flops is None else self._flops // 1_000_000,
+            "samples": self._samples, "megaflopsPerStep": None if self._flops is None else self._flops // _MILLION,
             "phaseMillis": {name: _millis(seconds) for name, seconds in phases.items()},
             "turnWaitMillis": _millis(self._turn_seconds),
             "limitWaitMillis": _millis(self._limit_seconds),
@@ -192,13 +193,11 @@ def counted_as_limit(call: Call) -> Call:
     return timed  # type: ignore[return-value]
 
 
-def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or value != value or value < 0 or value in (math.inf,):
-        raise ValueError(f"{name} must be 0 or more: {value!r}")
-    whole = int(value)
-    if whole > _MOST and name == "samples":
-        raise ValueError(f"{name} must be at most {_MOST}: {value!r}")
-    return whole
+def _count(name: str, value: Any, most: int) -> int:
+    """A worker takes no larger number, and would end the connection over it."""
+    if isinstance(value, bool) or not 0 <= value <= most:
+        raise ValueError(f"{name} must be 0 to {most}: {value!r}")
+    return int(value)
 
 
 def _millis(seconds: float) -> int:

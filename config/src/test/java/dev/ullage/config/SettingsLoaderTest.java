@@ -1,6 +1,7 @@
 package dev.ullage.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
@@ -254,6 +255,25 @@ class SettingsLoaderTest {
                 .limit();
 
         assertThat(limit.on(MemoryBytes.of(100)).value()).isEqualTo(bytesOfHundred);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"phase-max, PHASE_MAX", "priced, PRICED", "lstm, LSTM"})
+    void eachPredictorHasItsName(String name, ObservedPredictor predictor) throws Exception {
+        assertThat(load("ullage.limits.policies.observed.predictor = " + name)
+                        .limits()
+                        .policies()
+                        .observed()
+                        .predictor())
+                .isEqualTo(predictor);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-1", "1e9", "x", "1000000000"})
+    void aPriceThatCannotBeIsRefused(String price) {
+        assertThatThrownBy(() -> load("ullage.http.report.device-hour-price = \"" + price + "\""))
+                .hasMessageContaining("ullage.http.report.device-hour-price")
+                .hasMessageContaining("must be more than 0 and less than 1000000, as in 2.50, or empty");
     }
 
     @Test
