@@ -1,7 +1,5 @@
 package dev.ullage.coordinator;
 
-import dev.ullage.config.ObservedPredictor;
-import dev.ullage.coordinator.planning.RankDemands;
 import static dev.ullage.coordinator.Fixtures.DEVICE;
 import static dev.ullage.coordinator.Fixtures.JOB;
 import static dev.ullage.coordinator.Fixtures.NODE;
@@ -41,9 +39,11 @@ import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
+import dev.ullage.config.ObservedPredictor;
 import dev.ullage.coordinator.CoordinatorEffect.Desire;
 import dev.ullage.coordinator.CoordinatorEffect.Keep;
 import dev.ullage.coordinator.decisions.Decision;
+import dev.ullage.coordinator.planning.RankDemands;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -64,7 +64,12 @@ class OperatorWritesTest {
     /** One that has heard of the worker, and of what it keeps, and plans. */
     private static CoordinatorLogic coordinator(String uid, Optional<OperatorRecord> kept) {
         CoordinatorLogic started = new CoordinatorLogic(
-                CoordinatorSettings.defaults(), LimitSettings.defaults(), new RankDemands(ObservedPredictor.PHASE_MAX), new NodeId("c-1"), uid, T0);
+                CoordinatorSettings.defaults(),
+                LimitSettings.defaults(),
+                new RankDemands(ObservedPredictor.PHASE_MAX),
+                new NodeId("c-1"),
+                uid,
+                T0);
         started.onAnnounced(announced(kept), true, T0);
         started.onTick(atMillis(500));
         kept.ifPresent(record -> started.onWishes(new WishesReported(NODE, record), atMillis(500)));
@@ -265,7 +270,12 @@ class OperatorWritesTest {
         write(new DrainNode(NODE, Optional.empty(), Optional.empty(), OPERATOR));
         OperatorRecord kept = keeps().get(0).record();
         CoordinatorLogic next = new CoordinatorLogic(
-                CoordinatorSettings.defaults(), LimitSettings.defaults(), new RankDemands(ObservedPredictor.PHASE_MAX), new NodeId("c-1"), "next", T0);
+                CoordinatorSettings.defaults(),
+                LimitSettings.defaults(),
+                new RankDemands(ObservedPredictor.PHASE_MAX),
+                new NodeId("c-1"),
+                "next",
+                T0);
         next.onAnnounced(announced(Optional.of(kept)), true, T0);
         next.onTick(atMillis(500));
         next.onReported(report(next.leadership().token().orElseThrow(), ledger()), atMillis(500));

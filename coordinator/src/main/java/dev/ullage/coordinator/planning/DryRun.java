@@ -78,7 +78,8 @@ public final class DryRun {
         List<RankRequest> requests = new ArrayList<>();
         for (int rank = first; rank < first + count; rank++) {
             RankInstance instance = new RankInstance(new RankId(JOB, rank), 1, 0);
-            requests.add(new RankRequest(instance, Share.ALL, terms(plan, rank), observed, planned.apply(rank), Optional.empty()));
+            requests.add(new RankRequest(
+                    instance, Share.ALL, terms(plan, rank), observed, planned.apply(rank), Optional.empty()));
         }
         return requests;
     }

@@ -1,7 +1,5 @@
 package dev.ullage.coordinator.evenness;
 
-import dev.ullage.config.ObservedPredictor;
-import dev.ullage.coordinator.planning.RankDemands;
 import static dev.ullage.coordinator.Fixtures.JOB;
 import static dev.ullage.coordinator.Fixtures.NODE;
 import static dev.ullage.coordinator.Fixtures.T0;
@@ -20,12 +18,14 @@ import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.EvennessSettings;
 import dev.ullage.config.EvennessSettings.Mode;
 import dev.ullage.config.LimitSettings;
+import dev.ullage.config.ObservedPredictor;
 import dev.ullage.coordinator.CoordinatorEffect;
 import dev.ullage.coordinator.CoordinatorEffect.Direct;
 import dev.ullage.coordinator.CoordinatorEffect.Recorded;
 import dev.ullage.coordinator.CoordinatorLogic;
 import dev.ullage.coordinator.decisions.Decision.Kind;
 import dev.ullage.coordinator.evenness.TrainedJob.Member;
+import dev.ullage.coordinator.planning.RankDemands;
 import dev.ullage.coordinator.view.DeviceView;
 import dev.ullage.coordinator.view.Heard;
 import java.time.Duration;
