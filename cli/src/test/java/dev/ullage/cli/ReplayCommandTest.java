@@ -84,6 +84,7 @@ class ReplayCommandTest {
                 Duration.ofMillis(100),
                 Optional.empty(),
                 ranks,
+                Optional.empty(),
                 Optional.empty());
         Decided decided = new Decided(
                 input, LimitPlanner.of(STALE_AFTER, LimitSettings.defaults()).decide(input));

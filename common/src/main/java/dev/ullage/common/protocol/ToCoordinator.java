@@ -14,8 +14,10 @@ import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.Share;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /** What the coordinator is told. */
@@ -251,6 +253,21 @@ public sealed interface ToCoordinator extends WireMessage {
         public LedgerReport {
             grants = List.copyOf(grants);
             reservations = reservations.map(List::copyOf);
+        }
+
+        /** All that is promised: of each job its ranks' ceilings, or what is reserved for it where that is more. */
+        public MemoryBytes promised(DeviceId device) {
+            NavigableMap<JobId, MemoryBytes> reserved = new TreeMap<>();
+            for (ReservationReport report : reservations.orElse(List.of())) {
+                report.reservation()
+                        .part(device)
+                        .ifPresent(part ->
+                                reserved.merge(report.reservation().id().job(), part.amount(), MemoryBytes::plus));
+            }
+            NavigableMap<JobId, MemoryBytes> promised = new TreeMap<>();
+            grants.forEach(grant -> promised.merge(grant.instance().rank().job(), grant.ceiling(), MemoryBytes::plus));
+            reserved.forEach((job, amount) -> promised.merge(job, amount, MemoryBytes::max));
+            return promised.values().stream().reduce(MemoryBytes.ZERO, MemoryBytes::plus);
         }
 
         /** Of a worker that knows no reservations. */

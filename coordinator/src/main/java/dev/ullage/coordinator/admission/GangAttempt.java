@@ -33,12 +33,16 @@ import java.util.stream.Collectors;
  * Only once {@link #isPlaced} may anybody be told that the job has its room. Reports count that carry the token of the
  * coordinator that asks; keep others from it.
  *
- * <p>A report may be older than what it seems to answer, so one that leaves a part out proves nothing by itself: before
- * {@code PLACED} it is ignored, because an expired part refuses its commit; at {@code PLACED} the commit is said again,
- * and the part is lost when that is refused. A message that arrives after the attempt has ended may make a part anew;
+ * <p>A report may be older than what it seems to answer, and a refusal that of an earlier message. So a report that
+ * leaves a part out is ignored before {@code PLACED}, because an expired part refuses its commit; at {@code PLACED}
+ * refusals are ignored, and a part is lost when no report has shown it for {@value #LOST_AFTER_SECONDS} s, longer than
+ * a message is on its way. A message that arrives after the attempt has ended may make a part anew;
  * {@link GangRecovery} finds it.
  */
 public final class GangAttempt {
+    private static final int LOST_AFTER_SECONDS = 15;
+    private static final Duration LOST_AFTER = Duration.ofSeconds(LOST_AFTER_SECONDS);
+
     /** Where an attempt stands. */
     public enum State {
         RESERVING,
@@ -113,7 +117,15 @@ public final class GangAttempt {
         if (heard.state == State.RELEASING && heard.all(Stage.GONE)) {
             return heard.in(State.ENDED);
         }
-        return heard;
+        return heard.state == State.PLACED ? heard.releasingWhenLost(now) : heard;
+    }
+
+    private GangAttempt releasingWhenLost(Instant now) {
+        Optional<GangPart> lost = parts.stream()
+                .filter(part -> part.isMissingFor(LOST_AFTER, now))
+                .findFirst();
+        return lost.map(part -> release(part.device() + " of " + part.part().node() + " no longer has its part", now))
+                .orElse(this);
     }
 
     private GangPart afterReport(GangPart part, Optional<ReservationReport> shown, Instant now) {
@@ -139,13 +151,8 @@ public final class GangAttempt {
      * A device did not do what it was asked: none of it is to be kept. A late answer to what is over changes nothing.
      */
     public GangAttempt onRefused(DeviceId device, String why, Instant now) {
-        boolean isAwaited =
-                switch (state) {
-                    case RESERVING, COMMITTING -> reservation.part(device).isPresent();
-                    case PLACED -> parts.stream().anyMatch(part -> part.device().equals(device) && part.isMissing());
-                    case RELEASING, ENDED -> false;
-                };
-        return isAwaited ? release(why, now) : this;
+        boolean isOpen = state == State.RESERVING || state == State.COMMITTING;
+        return isOpen && reservation.part(device).isPresent() ? release(why, now) : this;
     }
 
     /** Gives all of it back: the request was withdrawn, the job is over, or a device of it is lost. */
@@ -202,8 +209,7 @@ public final class GangAttempt {
             case RESERVING -> part.is(Stage.UNKNOWN) ? Optional.of(Step.RESERVE) : Optional.empty();
             case COMMITTING -> part.is(Stage.COMMITTED) ? Optional.empty() : Optional.of(Step.COMMIT);
             case RELEASING -> part.is(Stage.GONE) ? Optional.empty() : Optional.of(Step.RELEASE);
-            case PLACED -> part.isMissing() ? Optional.of(Step.COMMIT) : Optional.empty();
-            case ENDED -> Optional.empty();
+            case PLACED, ENDED -> Optional.empty();
         };
     }
 

@@ -56,7 +56,7 @@ record GangPart(ReservedPart part, Stage stage, Optional<Instant> sentAt, Option
         return sentAt.filter(sent -> now.isBefore(sent.plus(resendAfter))).isEmpty();
     }
 
-    boolean isMissing() {
-        return missingSince.isPresent();
+    boolean isMissingFor(Duration time, Instant now) {
+        return missingSince.filter(since -> !now.isBefore(since.plus(time))).isPresent();
     }
 }

@@ -153,9 +153,8 @@ final class DeviceChanges {
         if (was == now.overBudget()) {
             return;
         }
-        MemoryBytes promised =
-                now.grants().stream().map(GrantReport::ceiling).reduce(MemoryBytes.ZERO, MemoryBytes::plus);
-        String figures = promised + " promised, budget " + now.wanted().budget();
+        String figures =
+                now.promised(device.id()) + " promised, budget " + now.wanted().budget();
         changes.add(
                 now.overBudget()
                         ? Change.warning(EventKind.OVER_BUDGET, about, name(device) + " is over its budget: " + figures)

@@ -36,19 +36,6 @@ public record DeviceInput(
         Optional<TurnRuling> ruling,
         Optional<KeptRoom> room) {
 
-    /** Of a device of which nothing is kept. */
-    public DeviceInput(
-            DeviceId device,
-            BudgetTerms terms,
-            boolean overBudget,
-            DeviceTarget before,
-            Duration reportAge,
-            Optional<SampleState> sample,
-            List<RankInput> ranks,
-            Optional<TurnRuling> ruling) {
-        this(device, terms, overBudget, before, reportAge, sample, ranks, ruling, Optional.empty());
-    }
-
     DeviceInput ruled(TurnRuling turns) {
         return new DeviceInput(device, terms, overBudget, before, reportAge, sample, ranks, Optional.of(turns), room);
     }

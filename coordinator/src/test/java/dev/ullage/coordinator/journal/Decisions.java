@@ -50,6 +50,7 @@ final class Decisions {
                 List.of(
                         new RankInput(new RankRequest(rank(0), Share.ALL, MODEST, RankObserved.NOTHING), false),
                         new RankInput(new RankRequest(rank(1), Share.ALL), false)),
+                Optional.empty(),
                 Optional.empty());
         LimitSettings limits = LimitSettings.defaults();
         Decided decided =
