@@ -28,7 +28,7 @@ public record JobTerms(
     }
 
     public JobTerms withPolicy(PolicyName other) {
-        return new JobTerms(other, priority, modelSize, limit);
+        return new JobTerms(other, priority, modelSize, limit, need);
     }
 
     public JobTerms withPriority(Priority other) {

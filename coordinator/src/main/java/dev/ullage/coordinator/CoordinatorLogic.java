@@ -109,7 +109,7 @@ public final class CoordinatorLogic {
         this.settings = settings;
         this.policies = limits.policies();
         this.node = node;
-        this.demands = new RankDemands(limits.policies().observed().predictor());
+        this.demands = RankDemands.of(limits);
         this.planner = LimitPlanner.of(settings.staleAfter(), limits, demands);
         this.desk = new OperatorDesk(planner);
         this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));

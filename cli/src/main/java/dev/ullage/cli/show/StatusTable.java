@@ -7,6 +7,7 @@ import dev.ullage.common.model.Share;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** The status document as tables: one line per device, one per rank, and whatever is wrong. Pure. */
 public final class StatusTable {
@@ -22,6 +23,7 @@ public final class StatusTable {
         text.append(summary(status, terminal)).append('\n');
         appendTable(text, devices(status, devices), "no devices", terminal);
         appendTable(text, ranks(status, devices), "no ranks", terminal);
+        text.append(TurnsText.section(status, devices, terminal));
         text.append(OomText.section(status, terminal));
         List<String> problems = problems(status, devices);
         if (!problems.isEmpty()) {
@@ -119,18 +121,18 @@ public final class StatusTable {
             for (JsonNode device : node.path("devices")) {
                 for (JsonNode rank : device.path("ranks")) {
                     isEmpty = false;
-                    table.row(rank(text(node, "node"), label(device, labels), rank));
+                    table.row(rank(text(node, "node"), label(device, labels), device, rank));
                 }
             }
         }
         return new Rows(table, isEmpty);
     }
 
-    private static List<Cell> rank(String node, String device, JsonNode rank) {
+    private static List<Cell> rank(String node, String label, JsonNode device, JsonNode rank) {
         String enforcedBy = text(rank, "enforcedBy");
         return List.of(
                 Cell.of(node),
-                Cell.of(device),
+                Cell.of(label),
                 Cell.of(text(rank, "job") + "/" + text(rank, "rank")),
                 Cell.of(text(rank, "pid")),
                 Cell.of(text(rank, "phase")),
@@ -140,7 +142,7 @@ public final class StatusTable {
                 Cell.of(size(rank, "ceilingBytes")),
                 enforcedBy.equals("advisory") ? new Cell(enforcedBy, Style.NOTICE) : Cell.of(enforcedBy),
                 Cell.of(age(rank, "ageMillis")),
-                note(rank));
+                note(device, rank));
     }
 
     /** What holds now: of a rank that must restart first, the limit it started with and not the one it was ordered. */
@@ -149,12 +151,15 @@ public final class StatusTable {
         return needs.isObject() ? size(needs, "inForceBytes") : size(rank, "limitBytes");
     }
 
-    static Cell note(JsonNode rank) {
+    static Cell note(JsonNode device, JsonNode rank) {
         List<String> notes = new ArrayList<>();
         if (rank.path("needsRestart").isObject()) {
             notes.add("NEEDS_RESTART");
         }
-        if (isNumber(rank, "usedBytes")
+        Optional<String> turn = TurnsText.note(device, rank);
+        boolean isInTurn = turn.filter(TurnsText.HAS_TURN::equals).isPresent();
+        if (!isInTurn // what a turn adds comes on top of its limit
+                && isNumber(rank, "usedBytes")
                 && isNumber(rank, "limitBytes")
                 && rank.path("usedBytes").longValue() > rank.path("limitBytes").longValue()) {
             notes.add("ABOVE_LIMIT");
@@ -165,6 +170,7 @@ public final class StatusTable {
         if (rank.path("settled").isBoolean() && !rank.path("settled").booleanValue()) {
             notes.add("SETTLING");
         }
+        turn.ifPresent(notes::add);
         RanksTable.leak(rank).ifPresent(speed -> notes.add("LEAK " + speed));
         return new Cell(String.join(" ", notes), Style.NOTICE);
     }
@@ -182,7 +188,7 @@ public final class StatusTable {
         return problems;
     }
 
-    private static String label(JsonNode device, Map<String, String> labels) {
+    static String label(JsonNode device, Map<String, String> labels) {
         return text(device, "index") + " " + labels.getOrDefault(text(device, "uuid"), UNKNOWN);
     }
 

@@ -11,6 +11,8 @@ import java.util.OptionalLong;
  * @param phases what each phase held at most, in the order of {@link Phase}; only those that were seen
  * @param snapshots the newest few, oldest first
  * @param release what its newest release of the cache gained
+ * @param lingering the most it held, its cache given back, when it could not end a turn for that; absent when that did
+ *     not happen in the last steps, and from an older worker or client
  */
 public record RankWatch(
         Progress progress,
@@ -18,7 +20,19 @@ public record RankWatch(
         Allocator allocator,
         Leak leak,
         List<Snapshot> snapshots,
-        Optional<CacheRelease> release) {
+        Optional<CacheRelease> release,
+        Optional<MemoryBytes> lingering) {
+
+    /** Of a rank that could end its turns, or takes none. */
+    public RankWatch(
+            Progress progress,
+            List<PhasePeak> phases,
+            Allocator allocator,
+            Leak leak,
+            List<Snapshot> snapshots,
+            Optional<CacheRelease> release) {
+        this(progress, phases, allocator, leak, snapshots, release, Optional.empty());
+    }
 
     public RankWatch {
         phases = List.copyOf(phases);

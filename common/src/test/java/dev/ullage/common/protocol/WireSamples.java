@@ -308,7 +308,8 @@ final class WireSamples {
                         Optional.of(MemoryBytes.of(2)),
                         Optional.of(MemoryBytes.of(1)),
                         OptionalLong.of(4))),
-                Optional.of(new RankWatch.CacheRelease(700, MemoryBytes.of(9), MemoryBytes.of(6))));
+                Optional.of(new RankWatch.CacheRelease(700, MemoryBytes.of(9), MemoryBytes.of(6))),
+                Optional.of(MemoryBytes.of(10)));
     }
 
     private static RankSample sparseRankSample() {

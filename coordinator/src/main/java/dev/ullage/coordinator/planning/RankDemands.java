@@ -3,7 +3,9 @@ package dev.ullage.coordinator.planning;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.config.LimitSettings;
 import dev.ullage.config.ObservedPredictor;
+import dev.ullage.config.TurnMode;
 import dev.ullage.coordinator.planning.predict.DemandPredictor;
 import dev.ullage.coordinator.planning.predict.Prediction;
 import dev.ullage.coordinator.planning.predict.Priced;
@@ -16,8 +18,9 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
- * What the ranks that count no steps will need, by what they held so far: services, whose phases say nothing. Owned by
- * the coordinator, which shows it the samples; policies read it. Soft: after a takeover it starts anew.
+ * What the ranks that count no steps will need, by what they held so far: services, whose phases say nothing. And what
+ * the others need for turns ({@link ObservedNeeds}). Owned by the coordinator, which shows it the samples; policies and
+ * planner read it. Soft: after a takeover it starts anew.
  *
  * <p>Time is cut into steps as long as those of the series the rule was tuned on, each with the most that was held in
  * it. The limit is believed once a rank was followed for {@link #NEWBORN_STEPS}; before, any rule misses every fifth
@@ -30,10 +33,28 @@ public final class RankDemands {
     static final int STEPS_AFTER_REFUSAL = 10;
 
     private final ObservedPredictor predictor;
+    private final Optional<ObservedNeeds> needs;
     private final NavigableMap<RankInstance, Followed> ranks = new TreeMap<>();
 
+    /** Of ranks whose bursts nobody follows. */
     public RankDemands(ObservedPredictor predictor) {
+        this(predictor, Optional.empty());
+    }
+
+    private RankDemands(ObservedPredictor predictor, Optional<ObservedNeeds> needs) {
         this.predictor = predictor;
+        this.needs = needs;
+    }
+
+    /** What the settings say is to be followed. */
+    public static RankDemands of(LimitSettings limits) {
+        boolean areNeedsFollowed =
+                limits.turns() == TurnMode.AUTO && limits.turnNeeds().areObserved();
+        return new RankDemands(
+                limits.policies().observed().predictor(),
+                areNeedsFollowed
+                        ? Optional.of(new ObservedNeeds(limits.turnNeeds().slack(), limits.minimum()))
+                        : Optional.empty());
     }
 
     /**
@@ -95,6 +116,7 @@ public final class RankDemands {
 
     /** Of a worker's sample; a rank that counts its steps, or does not say what it holds, is not followed. */
     public void observe(Collection<RankSample> samples, Instant now) {
+        needs.ifPresent(followed -> followed.observe(samples));
         if (predictor == ObservedPredictor.PHASE_MAX) {
             return;
         }
@@ -121,11 +143,17 @@ public final class RankDemands {
 
     /** No rank is followed. */
     public boolean isEmpty() {
-        return ranks.isEmpty();
+        return ranks.isEmpty() && needs.map(ObservedNeeds::isEmpty).orElse(true);
     }
 
     public void forgetting(Predicate<RankInstance> isGone) {
+        needs.ifPresent(followed -> followed.forgetting(isGone));
         ranks.keySet().removeIf(isGone);
+    }
+
+    /** What the rank needs for turns; empty: nobody follows that. */
+    public Optional<ObservedNeeds.Seen> burst(RankInstance rank) {
+        return needs.map(followed -> followed.of(rank));
     }
 
     /** Empty: the rank is not followed. */

@@ -71,6 +71,12 @@ public record RankObserved(
     /** A decision is recorded with all it was made from: what no policy may look at needs no room there. */
     private static RankWatch forPolicies(RankWatch watch) {
         return new RankWatch(
-                watch.progress(), watch.phases(), watch.allocator(), watch.leak(), List.of(), Optional.empty());
+                watch.progress(),
+                watch.phases(),
+                watch.allocator(),
+                watch.leak(),
+                List.of(),
+                Optional.empty(),
+                watch.lingering());
     }
 }

@@ -3,6 +3,8 @@ package dev.ullage.coordinator.planning;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.config.JobTerms;
+import dev.ullage.coordinator.planning.ObservedNeeds.Seen;
+import java.util.Optional;
 
 /**
  * A rank process that is to have a limit.
@@ -10,8 +12,15 @@ import dev.ullage.config.JobTerms;
  * @param share the part of its fair limit the operator leaves it
  * @param terms what the settings say of its job
  * @param observed what it last said of itself
+ * @param seen what it needs for turns by its last steps; empty: nobody looks, or its job says it
  */
-public record RankRequest(RankInstance instance, Share share, JobTerms terms, RankObserved observed) {
+public record RankRequest(
+        RankInstance instance, Share share, JobTerms terms, RankObserved observed, Optional<Seen> seen) {
+
+    /** Of a rank whose bursts nobody follows. */
+    public RankRequest(RankInstance instance, Share share, JobTerms terms, RankObserved observed) {
+        this(instance, share, terms, observed, Optional.empty());
+    }
 
     /** Of a job that no setting names, and that has not said anything of itself. */
     public RankRequest(RankInstance instance, Share share) {

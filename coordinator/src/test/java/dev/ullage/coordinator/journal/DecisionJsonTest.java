@@ -24,6 +24,7 @@ import dev.ullage.common.model.RankWatch.Progress;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.TurnPlan;
+import dev.ullage.config.BurstNeed;
 import dev.ullage.config.FixedLimit;
 import dev.ullage.config.JobTerms;
 import dev.ullage.config.LimitSettings;
@@ -47,6 +48,7 @@ import dev.ullage.coordinator.planning.DeviceTarget;
 import dev.ullage.coordinator.planning.DeviceTarget.RankTarget;
 import dev.ullage.coordinator.planning.LimitPlanner;
 import dev.ullage.coordinator.planning.LimitPlanner.Decided;
+import dev.ullage.coordinator.planning.ObservedNeeds;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
 import dev.ullage.coordinator.planning.PlanReason;
 import dev.ullage.coordinator.planning.RankDemands;
@@ -182,7 +184,14 @@ class DecisionJsonTest {
                 random.nextInt(2),
                 maybe(random, watch),
                 maybe(random, new RankDemands.Demand(maybe(random, amount(random)), "by its use")));
-        return new RankRequest(rank(number), share(random), terms, observed);
+        BurstNeed need =
+                new BurstNeed(MemoryBytes.of(5), amount(random).plus(MemoryBytes.of(6)), List.of(Phase.BACKWARD));
+        return new RankRequest(
+                rank(number),
+                share(random),
+                terms,
+                observed,
+                maybe(random, new ObservedNeeds.Seen(maybe(random, need), "by its steps")));
     }
 
     @Test

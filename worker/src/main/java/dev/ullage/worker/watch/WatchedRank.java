@@ -86,6 +86,7 @@ public final class WatchedRank {
                 window.allocator(),
                 leaks.verdict(),
                 List.copyOf(snapshots),
-                asked.flatMap(Asked::release)));
+                asked.flatMap(Asked::release),
+                window.lingering()));
     }
 }
