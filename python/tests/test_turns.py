@@ -69,6 +69,14 @@ class TakingTurns(WithWorker):
         self.worker.wait_for("turn-released")
         self.assertEqual(80, self.allocator.held_bytes())
 
+    def test_what_keeps_a_turn_from_its_end_is_said_with_the_step(self):
+        rank = self.rank()
+        rank.enter_phase("backward")
+        self.allocator.reserve(140)
+        rank.enter_phase("optimizer")
+        rank.step_done()
+        self.assertEqual(140, self.worker.wait_for("phase-summary", step=1)["lingeringBytes"])
+
     def test_orders_are_applied_while_a_rank_waits(self):
         rank = self.rank()
         self.given.clear()

@@ -361,6 +361,8 @@ class Rank(Progress, Reporting):
             self._changed.notify_all()
         if self._state.end_turn(after):
             self.turns.ended()
+        elif self._state.lingers:
+            self._watch.lingering(after)
 
     def _confirm(self) -> None:
         now = self._state.in_force

@@ -70,6 +70,7 @@ class Watch:
         self._sent_step = 0
         self._broken = False
         self._release_wanted = False
+        self._lingering: Optional[int] = None
         self._snapshot_steps: Optional[int] = None
         self._batch: Optional[Mapping[str, Any]] = None
         self._micro_batch: Optional[int] = None
@@ -118,6 +119,10 @@ class Watch:
         """The worker asks for the cache; it is given back at the next phase change."""
         self._release_wanted = True
 
+    def lingering(self, held_bytes: Optional[int]) -> None:
+        """A turn could not be ended, because ``held_bytes`` were held without the cache: more than it may without."""
+        self._lingering = _most(self._lingering, held_bytes)
+
     def leaving(self, applier: Any, phase: str, step: int) -> None:
         """``phase`` ends here, at a safe point."""
         reading = self._read(applier)
@@ -146,6 +151,7 @@ class Watch:
             self._sent_at = now
             self._sent_step = step
             self._peaks = {}
+            self._lingering = None
 
     def _read(self, applier: Any) -> Optional[Reading]:
         watched = getattr(applier, "watched", None)
@@ -172,6 +178,7 @@ class Watch:
             "phases": _lines(self._peaks),
             "allocatedBytes": reading.allocated_bytes, "reservedBytes": reading.reserved_bytes,
             "requestedBytes": reading.requested_bytes, "inactiveSplitBytes": reading.inactive_split_bytes,
+            "lingeringBytes": self._lingering,
             "allocations": reading.allocations, "retries": reading.retries, "ooms": reading.ooms,
             **({} if self._batch is None else {"batch": self._batch}),
             **self._micro_batches(),

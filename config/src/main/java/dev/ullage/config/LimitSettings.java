@@ -12,6 +12,7 @@ import dev.ullage.common.model.Share;
  * @param phases what part of its limit a rank may use in each phase
  * @param policies which policy chooses the limits, with its parameters
  * @param turns whether jobs take turns at their bursts
+ * @param turnNeeds from what it is known what a job needs for that
  */
 public record LimitSettings(
         Share reserve,
@@ -19,7 +20,19 @@ public record LimitSettings(
         Share deadBand,
         PhaseShares phases,
         PolicySettings policies,
-        TurnMode turns) {
+        TurnMode turns,
+        TurnNeedSettings turnNeeds) {
+
+    /** Only jobs that say what they need take turns. */
+    public LimitSettings(
+            Share reserve,
+            MemoryBytes minimum,
+            Share deadBand,
+            PhaseShares phases,
+            PolicySettings policies,
+            TurnMode turns) {
+        this(reserve, minimum, deadBand, phases, policies, turns, TurnNeedSettings.defaults());
+    }
 
     /** Nobody takes turns. */
     public LimitSettings(

@@ -46,7 +46,12 @@ final class LimitsReader {
                         phase("checkpoint"),
                         phase("idle")),
                 policies(),
-                reader.value(LIMITS + "turns", ValueParsers.oneOf(TurnMode.class, TurnMode::label)));
+                reader.value(LIMITS + "turns", ValueParsers.oneOf(TurnMode.class, TurnMode::label)),
+                new TurnNeedSettings(
+                        reader.value(
+                                LIMITS + "turn-needs",
+                                ValueParsers.oneOf(TurnNeedSettings.Source.class, TurnNeedSettings.Source::label)),
+                        reader.value(LIMITS + "turn-slack", ValueParsers::share)));
     }
 
     private Share phase(String name) {

@@ -69,6 +69,7 @@ class SettingsLoaderTest {
               }
               limits {
                 reserve = 12.5%, minimum = 1GiB, dead-band = 0.05, policy = hybrid, turns = auto
+                turn-needs = observed, turn-slack = 15%
                 policies {
                   fixed.limit = 12GiB
                   priority-pool { model-size = 4GiB, base = 1GiB, priority = low, high = 2, medium = 1.25, low = 0.5 }
@@ -205,7 +206,8 @@ class SettingsLoaderTest {
                                 Share.ofPercent(60),
                                 Share.ofPercent(70)),
                         settings.limits().policies(),
-                        TurnMode.AUTO));
+                        TurnMode.AUTO,
+                        new TurnNeedSettings(TurnNeedSettings.Source.OBSERVED, Share.ofPercent(15))));
     }
 
     @Test

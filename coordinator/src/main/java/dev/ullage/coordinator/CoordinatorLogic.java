@@ -116,8 +116,8 @@ public final class CoordinatorLogic {
         this.settings = settings;
         this.policies = limits.policies();
         this.node = node;
-        this.demands = demands;
-        this.planner = LimitPlanner.of(settings.staleAfter(), limits, demands);
+        this.demands = demands.forTurns(limits);
+        this.planner = LimitPlanner.of(settings.staleAfter(), limits, this.demands);
         this.writes = new OperatorWrites(new OperatorDesk(planner), settings.resendAfter());
         this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));
         this.evenness = new EvennessWatch(settings.evenness(), events, book);

@@ -18,7 +18,8 @@ public final class JobsTable {
                 .number("DEVICES", 4)
                 .number("USED")
                 .number("TARGET", 2)
-                .number("CEILING");
+                .number("CEILING")
+                .text("TURN", 5);
         document.path("jobs")
                 .forEach(job -> table.row(List.of(
                         Cell.of(StatusTable.text(job, "job")),
@@ -28,7 +29,8 @@ public final class JobsTable {
                         Cell.of(Integer.toString(job.path("devices").size())),
                         Cell.of(StatusTable.size(job, "usedBytes")),
                         Cell.of(StatusTable.size(job, "targetBytes")),
-                        Cell.of(StatusTable.size(job, "ceilingBytes")))));
+                        Cell.of(StatusTable.size(job, "ceilingBytes")),
+                        Cell.of(job.path("turn").asText("")))));
         return document.path("jobs").isEmpty() ? "no jobs\n" : table.render(terminal);
     }
 }

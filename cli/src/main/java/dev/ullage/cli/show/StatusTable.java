@@ -7,6 +7,7 @@ import dev.ullage.common.model.Share;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** The status document as tables: one line per device, one per rank, and whatever is wrong. Pure. */
 public final class StatusTable {
@@ -23,6 +24,7 @@ public final class StatusTable {
         text.append(summary(status, terminal)).append('\n');
         appendTable(text, devices(status, devices), "no devices", terminal);
         appendTable(text, ranks(status, devices), "no ranks", terminal);
+        text.append(TurnsText.section(status, devices, terminal));
         text.append(WishesText.section(status, terminal));
         text.append(OomText.section(status, terminal));
         List<String> problems = problems(status, devices);
@@ -96,13 +98,13 @@ public final class StatusTable {
                         Cell.of(size(device, "ceilingBytes")),
                         Cell.of(text(device, "rollout")),
                         Cell.of(age(device, "sampleAgeMillis")),
-                        note(node, device)));
+                        deviceNote(node, device)));
             }
         }
         return new Rows(table, isEmpty);
     }
 
-    private static Cell note(JsonNode node, JsonNode device) {
+    private static Cell deviceNote(JsonNode node, JsonNode device) {
         if (device.path("overBudget").asBoolean()) {
             return new Cell(OVER_BUDGET, Style.ALARM);
         }
@@ -128,18 +130,18 @@ public final class StatusTable {
             for (JsonNode device : node.path("devices")) {
                 for (JsonNode rank : device.path("ranks")) {
                     isEmpty = false;
-                    table.row(rank(text(node, "node"), label(device, labels), rank));
+                    table.row(rank(text(node, "node"), label(device, labels), device, rank));
                 }
             }
         }
         return new Rows(table, isEmpty);
     }
 
-    private static List<Cell> rank(String node, String device, JsonNode rank) {
+    private static List<Cell> rank(String node, String label, JsonNode device, JsonNode rank) {
         String enforcedBy = text(rank, "enforcedBy");
         return List.of(
                 Cell.of(node),
-                Cell.of(device),
+                Cell.of(label),
                 Cell.of(text(rank, "job") + "/" + text(rank, "rank")),
                 Cell.of(text(rank, "pid")),
                 Cell.of(text(rank, "phase")),
@@ -149,7 +151,7 @@ public final class StatusTable {
                 Cell.of(size(rank, "ceilingBytes")),
                 enforcedBy.equals("advisory") ? new Cell(enforcedBy, Style.NOTICE) : Cell.of(enforcedBy),
                 Cell.of(age(rank, "ageMillis")),
-                note(rank));
+                note(device, rank));
     }
 
     /** What holds now: of a rank that must restart first, the limit it started with and not the one it was ordered. */
@@ -158,12 +160,15 @@ public final class StatusTable {
         return needs.isObject() ? size(needs, "inForceBytes") : size(rank, "limitBytes");
     }
 
-    static Cell note(JsonNode rank) {
+    static Cell note(JsonNode device, JsonNode rank) {
         List<String> notes = new ArrayList<>();
         if (rank.path("needsRestart").isObject()) {
             notes.add("NEEDS_RESTART");
         }
-        if (isNumber(rank, "usedBytes")
+        Optional<String> turn = TurnsText.note(device, rank);
+        boolean isInTurn = turn.filter(TurnsText.HAS_TURN::equals).isPresent();
+        if (!isInTurn // what a turn adds comes on top of its limit
+                && isNumber(rank, "usedBytes")
                 && isNumber(rank, "limitBytes")
                 && rank.path("usedBytes").longValue() > rank.path("limitBytes").longValue()) {
             notes.add("ABOVE_LIMIT");
@@ -174,6 +179,7 @@ public final class StatusTable {
         if (rank.path("settled").isBoolean() && !rank.path("settled").booleanValue()) {
             notes.add("SETTLING");
         }
+        turn.ifPresent(notes::add);
         RanksTable.leak(rank).ifPresent(speed -> notes.add("LEAK " + speed));
         return new Cell(String.join(" ", notes), Style.NOTICE);
     }
@@ -191,7 +197,7 @@ public final class StatusTable {
         return problems;
     }
 
-    private static String label(JsonNode device, Map<String, String> labels) {
+    static String label(JsonNode device, Map<String, String> labels) {
         return text(device, "index") + " " + labels.getOrDefault(text(device, "uuid"), UNKNOWN);
     }
 

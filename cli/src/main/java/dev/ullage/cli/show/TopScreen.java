@@ -24,7 +24,7 @@ public final class TopScreen {
 
     private record Placed(String node, JsonNode device) {}
 
-    private record PlacedRank(String device, JsonNode rank) {}
+    private record PlacedRank(String label, JsonNode device, JsonNode rank) {}
 
     /**
      * @param status the status document
@@ -84,7 +84,7 @@ public final class TopScreen {
         List<PlacedRank> ranks = new ArrayList<>();
         for (Placed placed : devices(status, TopSort.DEVICE)) {
             String label = label(placed.device(), labels);
-            placed.device().path("ranks").forEach(rank -> ranks.add(new PlacedRank(label, rank)));
+            placed.device().path("ranks").forEach(rank -> ranks.add(new PlacedRank(label, placed.device(), rank)));
         }
         switch (sort) {
             case USED ->
@@ -145,12 +145,12 @@ public final class TopScreen {
             JsonNode rank = placed.rank();
             table.row(List.of(
                     Cell.of(StatusTable.text(rank, "job") + "/" + StatusTable.text(rank, "rank")),
-                    Cell.of(placed.device()),
+                    Cell.of(placed.label()),
                     Cell.of(StatusTable.text(rank, "phase")),
                     Cell.of(StatusTable.size(rank, "usedBytes")),
                     Cell.of(StatusTable.limit(rank)),
                     Cell.of(StatusTable.text(rank, "enforcedBy")),
-                    StatusTable.note(rank)));
+                    StatusTable.note(placed.device(), rank)));
         }
         return lines(table, shown, ranks.size(), "rank", terminal);
     }

@@ -54,6 +54,33 @@ class StatusTableTest {
     }
 
     @Test
+    void whoHasATurnAndWhoWaitsHasALineForEachDevice() throws Exception {
+        String turns =
+                """
+                "turns":{"poolBytes":17179869184,"poolInForceBytes":8589934592,"outBytes":8589934592,"ranks":3,
+                 "holding":[{"job":"x","heldMillis":1240}],
+                 "waiting":[{"job":"bert-large-pretraining-2026","rank":3,"pid":4242,"waitedMillis":310},
+                  {"job":"c","rank":0,"pid":1,"waitedMillis":300},{"job":"c","rank":1,"pid":2,"waitedMillis":300},
+                  {"job":"c","rank":2,"pid":3,"waitedMillis":200}],
+                 "given":40,"waits":12,"waitedMillis":900,"missed":2},"name":"H100-80G","totalBytes":85
+                """;
+        String text = StatusTable.render(
+                json(STATUS.replaceFirst("\"name\":\"H100-80G\",\"totalBytes\":85", turns.strip())), Terminal.NONE);
+
+        assertThat(text)
+                .contains(
+                        """
+
+                        TURNS
+                        NODE    DEVICE                              POOL      OUT  HAS THE TURN  WAITING                                                            GIVEN  MISSED
+                        host-b  0 GPU-5a1b2c3d-0000  8.0 GiB -> 16.0 GiB  8.0 GiB  x 1.2s        bert-large-pretraining-2026/3 0.3s, c/0 0.3s, c/1 0.3s and 1 more     40       2
+                        """);
+        assertThat(text).containsPattern("2026/3 .* torch  .* WAITS_TURN 0.3s\\n");
+        assertThat(text).containsPattern("x/0 .* 2m  OFFLINE SETTLING TURN\\n");
+        assertThat(StatusTable.render(json(STATUS), Terminal.NONE)).doesNotContain("TURN");
+    }
+
+    @Test
     void everyDeviceAndEveryRankHasALine() throws Exception {
         assertThat(StatusTable.render(json(STATUS), Terminal.NONE))
                 .isEqualTo(

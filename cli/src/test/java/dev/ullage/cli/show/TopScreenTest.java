@@ -66,6 +66,21 @@ class TopScreenTest {
     }
 
     @Test
+    void aTurnIsInTheNoteOfARank() {
+        JsonNode status = read(
+                STATUS.toString()
+                        .replaceFirst(
+                                "\"index\":1,",
+                                """
+                        "index":1,"turns":{"holding":[{"job":"gpt","heldMillis":5}],
+                        "waiting":[{"job":"bert","rank":1,"waitedMillis":2100}]},"""));
+        String screen =
+                String.join("\n", TopScreen.render(status, "", TopSort.DEVICE, 14, new Terminal(true, false, 110)));
+
+        assertThat(screen).contains("advisory     SETTLING TURN\n", "OFFLINE WAITS_TURN 2.1s\n");
+    }
+
+    @Test
     void aSmallTerminalShowsWhatMattersAndHowMuchMoreThereIs() {
         assertThat(screen(TopSort.FULLEST, 9, 60, false))
                 .isEqualTo(

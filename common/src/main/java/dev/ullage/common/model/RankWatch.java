@@ -12,7 +12,7 @@ import java.util.OptionalLong;
  * @param phases what each phase held at most, in the order of {@link Phase}; only those that were seen
  * @param snapshots the newest few, oldest first
  * @param release what its newest release of the cache gained
- * @param batches what it says of its batches; empty of a rank that says nothing of them
+ * @param work what is known of its batches and turns; empty: nothing
  */
 public record RankWatch(
         Progress progress,
@@ -21,14 +21,14 @@ public record RankWatch(
         Leak leak,
         List<Snapshot> snapshots,
         Optional<CacheRelease> release,
-        Optional<Batches> batches) {
+        Optional<Work> work) {
 
     public RankWatch {
         phases = List.copyOf(phases);
         snapshots = List.copyOf(snapshots);
     }
 
-    /** Of a training that says nothing of its batches. */
+    /** Of a training that says nothing of its batches, and ends its turns or takes none. */
     public RankWatch(
             Progress progress,
             List<PhasePeak> phases,
@@ -41,12 +41,33 @@ public record RankWatch(
 
     /** How it cut its batch while {@link #phases} were measured; only a rank that takes batch shares says so. */
     public Optional<Batch> batch() {
-        return batches.flatMap(Batches::cut);
+        return work.flatMap(Work::batches).flatMap(Batches::cut);
     }
 
     /** Peaks by the size of the micro-batch; empty where the training does not say it. */
     public Optional<MicroBatches> microBatches() {
-        return batches.flatMap(Batches::sizes);
+        return work.flatMap(Work::batches).flatMap(Batches::sizes);
+    }
+
+    /** What it held, its cache given back, when it could not end a turn for that; empty when that did not happen. */
+    public Optional<MemoryBytes> lingering() {
+        return work.flatMap(Work::lingering);
+    }
+
+    /**
+     * What a rank is known to do beside its phases.
+     *
+     * @param batches what it says of its batches
+     * @param lingering the most it held, its cache given back, when it could not end a turn for that; absent when that
+     *     did not happen in the last steps, and from an older worker or client
+     */
+    public record Work(Optional<Batches> batches, Optional<MemoryBytes> lingering) {
+        /** Nothing when neither is known. */
+        public static Optional<Work> of(Optional<Batches> batches, Optional<MemoryBytes> lingering) {
+            return batches.isPresent() || lingering.isPresent()
+                    ? Optional.of(new Work(batches, lingering))
+                    : Optional.empty();
+        }
     }
 
     /**

@@ -21,7 +21,7 @@ public record TurnPlan(MemoryBytes pool, List<RankTurn> ranks) {
     /**
      * One rank's part.
      *
-     * @param phases those it enters with a turn only; they are neighbors: it keeps its turn from one to the next
+     * @param phases those it enters with a turn only; it keeps its turn from one to the next
      * @param burst what a turn adds to its limit in these phases
      */
     public record RankTurn(RankInstance instance, List<Phase> phases, MemoryBytes burst) {

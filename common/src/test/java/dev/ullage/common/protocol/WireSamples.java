@@ -211,7 +211,8 @@ final class WireSamples {
                         "ACTIVE",
                         List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()))),
                         List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined")),
-                        Optional.of(new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500)))),
+                        Optional.of(
+                                new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500, OptionalLong.of(42))))),
                         Optional.of(new ToOperator.Steering(
                                 Optional.of(evenness()), Optional.of(new Wishes(wishes().drains(), wishes().jobs()))))),
                 new Events(
@@ -470,7 +471,7 @@ final class WireSamples {
                         Optional.of(MemoryBytes.of(1)),
                         OptionalLong.of(4))),
                 Optional.of(new RankWatch.CacheRelease(700, MemoryBytes.of(9), MemoryBytes.of(6))),
-                Optional.of(new RankWatch.Batches(
+                Optional.of(new RankWatch.Work(Optional.of(new RankWatch.Batches(
                         Optional.of(new RankWatch.Batch(
                                 1, 96, 40, 20, OptionalInt.of(24), Optional.of(MemoryBytes.ofGibibytes(3)))),
                         Optional.of(new RankWatch.MicroBatches(
@@ -480,7 +481,7 @@ final class WireSamples {
                                         List.of(new RankWatch.PhasePeak(
                                                 Phase.BACKWARD,
                                                 Optional.empty(),
-                                                Optional.of(MemoryBytes.of(7)))))))))));
+                                                Optional.of(MemoryBytes.of(7)))))))))), Optional.of(MemoryBytes.of(10)))));
     }
 
     private static PlannedNeeds plannedNeeds() {
@@ -545,7 +546,13 @@ final class WireSamples {
                 MemoryBytes.ofGibibytes(16),
                 List.of(new TurnReport.Holder(RANK.rank().job(), 750)),
                 List.of(new TurnReport.Waiter(RANK, 120)),
-                new TurnReport.Counts(9, 4, 2_300, 1));
+                new TurnReport.Counts(
+                        9,
+                        4,
+                        2_300,
+                        1,
+                        Optional.of(
+                                new TurnReport.WaitLengths(List.of(new TurnReport.WaitLengths.Length(100, 3)), 1))));
         return new LedgerReport(
                 wanted,
                 wanted.withReserve(Share.ofPercent(20)),

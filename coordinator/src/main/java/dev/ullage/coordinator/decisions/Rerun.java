@@ -72,7 +72,8 @@ public record Rerun(List<Difference> differences, boolean isOtherwiseWorded) {
                 request.terms().withPolicy(policy),
                 request.observed(),
                 request.planned(),
-                request.limit());
+                request.limit(),
+                request.seen());
     }
 
     private static Rerun compare(Outcome recorded, Outcome now) {

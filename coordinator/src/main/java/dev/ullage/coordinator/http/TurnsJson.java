@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.http;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -7,7 +8,10 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.common.protocol.TurnReport;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The part of the status that is about turns. */
 final class TurnsJson {
@@ -22,6 +26,19 @@ final class TurnsJson {
         return ledger.turns()
                 .filter(turns -> isPool || turns.plan().isPresent())
                 .map(turns -> json(ledger, turns));
+    }
+
+    /** What the status says of one job: {@code has} a turn, {@code waits} for one, or null: neither. */
+    static @Nullable String ofJob(JsonNode status, String job) {
+        List<JsonNode> turns = new ArrayList<>();
+        status.path("nodes").forEach(node -> node.path("devices").forEach(device -> turns.add(device.path("turns"))));
+        return isNamed(turns, "holding", job) ? "has" : isNamed(turns, "waiting", job) ? "waits" : null;
+    }
+
+    private static boolean isNamed(List<JsonNode> turns, String part, String job) {
+        return turns.stream()
+                .flatMap(device -> device.path(part).valueStream())
+                .anyMatch(one -> one.path("job").asText().equals(job));
     }
 
     private static ObjectNode json(LedgerReport ledger, TurnReport turns) {

@@ -58,11 +58,12 @@ public record DeviceInput(
         return set;
     }
 
-    /** The ranks that no sample tells of although the policies of their jobs look at what ranks do. */
+    /** The ranks that no sample tells of although what they do says what limits or turns they get. */
     List<RankInstance> unseen() {
         return ranks.stream()
-                .filter(rank ->
-                        !rank.isSeen() && rank.request().terms().policy().looksAtRanks())
+                .filter(rank -> !rank.isSeen()
+                        && (rank.request().terms().policy().looksAtRanks()
+                                || rank.request().seen().isPresent()))
                 .map(rank -> rank.request().instance())
                 .toList();
     }

@@ -50,6 +50,10 @@ public record DeviceTarget(
         return ledger.turns().flatMap(TurnReport::plan);
     }
 
+    boolean takesTurns(RankInstance instance) {
+        return turns.flatMap(plan -> plan.of(instance)).isPresent();
+    }
+
     public Optional<RankTarget> rank(RankInstance instance) {
         return Optional.ofNullable(ranks.get(instance));
     }

@@ -10,6 +10,7 @@ import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.config.CoordinatorSettings;
+import dev.ullage.config.JobTerms;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.config.ObservedPredictor;
 import dev.ullage.coordinator.planning.DeviceInput.RankInput;
@@ -59,7 +60,7 @@ public final class LimitPlanner {
         this.shares = new RoomShares(policy, settings.minimum());
         this.settings = settings;
         this.demands = demands;
-        this.turns = new TurnPlanner(settings.turns(), TurnNeeds.declared());
+        this.turns = new TurnPlanner(settings.turns(), TurnNeeds.by(settings.turnNeeds()));
         this.guards = List.copyOf(guards);
     }
 
@@ -209,13 +210,15 @@ public final class LimitPlanner {
     private RankRequest request(
             GrantReport grant, OperatorWishes wishes, NavigableMap<RankInstance, RankObserved> observed) {
         RankInstance instance = grant.instance();
+        JobTerms terms = JobPolicies.terms(grant, settings.policies(), wishes);
         return new RankRequest(
                 instance,
                 wishes.share(instance.rank()).orElse(grant.share()),
-                JobPolicies.terms(grant, settings.policies(), wishes),
+                terms,
                 observed.getOrDefault(instance, RankObserved.NOTHING).with(demands.of(instance)),
                 JobPolicies.planned(grant, wishes),
-                wishes.standing().limit(instance.rank()));
+                wishes.standing().limit(instance.rank()),
+                terms.need().isPresent() ? Optional.empty() : demands.burst(instance));
     }
 
     private PlannedLimit planned(RankShare share) {

@@ -3,7 +3,9 @@ package dev.ullage.coordinator.planning;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.config.LimitSettings;
 import dev.ullage.config.ObservedPredictor;
+import dev.ullage.config.TurnMode;
 import dev.ullage.coordinator.planning.predict.DemandPredictor;
 import dev.ullage.coordinator.planning.predict.Newborn;
 import dev.ullage.coordinator.planning.predict.Prediction;
@@ -20,8 +22,9 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * What the ranks that count no steps will need, by what they held so far: services, whose phases say nothing. Owned by
- * the coordinator, which shows it the samples; policies read it. Soft: after a takeover it starts anew.
+ * What the ranks that count no steps will need, by what they held so far: services, whose phases say nothing. And what
+ * the others need for turns ({@link ObservedNeeds}). Owned by the coordinator, which shows it the samples; policies and
+ * planner read it. Soft: after a takeover it starts anew.
  *
  * <p>Time is cut into steps as long as those of the series the rule was tuned on, each with the most that was held in
  * it. Before a rank was followed for {@link Newborn#STEPS} its own past says little: then what others came to hold
@@ -38,10 +41,11 @@ public final class RankDemands {
 
     private final ObservedPredictor predictor;
     private final Supplier<DemandPredictor> makes;
+    private final Optional<ObservedNeeds> needs;
     private final NavigableMap<RankInstance, Followed> ranks = new TreeMap<>();
 
     /**
-     * Of a predictor that needs nothing else.
+     * Of a predictor that needs nothing else, and of ranks whose bursts nobody follows.
      *
      * @throws IllegalArgumentException the network has to be given
      */
@@ -52,10 +56,32 @@ public final class RankDemands {
         }
     }
 
-    /** @param makes a predictor for one series */
+    /**
+     * Of ranks whose bursts nobody follows.
+     *
+     * @param makes a predictor for one series
+     */
     public RankDemands(ObservedPredictor predictor, Supplier<DemandPredictor> makes) {
+        this(predictor, makes, Optional.empty());
+    }
+
+    private RankDemands(
+            ObservedPredictor predictor, Supplier<DemandPredictor> makes, Optional<ObservedNeeds> needs) {
         this.predictor = predictor;
         this.makes = makes;
+        this.needs = needs;
+    }
+
+    /** One that knows no rank yet, and follows bursts where the settings want it. */
+    public RankDemands forTurns(LimitSettings limits) {
+        boolean areNeedsFollowed =
+                limits.turns() == TurnMode.AUTO && limits.turnNeeds().areObserved();
+        return new RankDemands(
+                predictor,
+                makes,
+                areNeedsFollowed
+                        ? Optional.of(new ObservedNeeds(limits.turnNeeds().slack(), limits.minimum()))
+                        : Optional.empty());
     }
 
     /**
@@ -139,6 +165,7 @@ public final class RankDemands {
 
     /** Of a worker's sample; a rank that counts its steps, or does not say what it holds, is not followed. */
     public void observe(Collection<RankSample> samples, Instant now) {
+        needs.ifPresent(followed -> followed.observe(samples));
         if (predictor == ObservedPredictor.PHASE_MAX) {
             return;
         }
@@ -169,11 +196,17 @@ public final class RankDemands {
 
     /** No rank is followed. */
     public boolean isEmpty() {
-        return ranks.isEmpty();
+        return ranks.isEmpty() && needs.map(ObservedNeeds::isEmpty).orElse(true);
     }
 
     public void forgetting(Predicate<RankInstance> isGone) {
+        needs.ifPresent(followed -> followed.forgetting(isGone));
         ranks.keySet().removeIf(isGone);
+    }
+
+    /** What the rank needs for turns; empty: nobody follows that. */
+    public Optional<ObservedNeeds.Seen> burst(RankInstance rank) {
+        return needs.map(followed -> followed.of(rank));
     }
 
     /** Empty: the rank is not followed. */

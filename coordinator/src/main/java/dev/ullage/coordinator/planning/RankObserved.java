@@ -5,6 +5,8 @@ import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankEnforcement.Overhead;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankWatch;
+import dev.ullage.common.model.RankWatch.Batches;
+import dev.ullage.common.model.RankWatch.Work;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.coordinator.planning.RankDemands.Demand;
 import dev.ullage.coordinator.view.DeviceView;
@@ -107,6 +109,6 @@ public record RankObserved(
                 watch.leak(),
                 List.of(),
                 Optional.empty(),
-                RankWatch.Batches.of(Optional.empty(), watch.microBatches()));
+                Work.of(Batches.of(Optional.empty(), watch.microBatches()), watch.lingering()));
     }
 }

@@ -5,6 +5,7 @@ import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.config.JobTerms;
+import dev.ullage.coordinator.planning.ObservedNeeds.Seen;
 import java.util.Optional;
 
 /**
@@ -15,6 +16,7 @@ import java.util.Optional;
  * @param observed what it last said of itself
  * @param planned what it was estimated to need, when it was started with an estimate
  * @param limit what the operator set in the place of what its policy gives it
+ * @param seen what it needs for turns by its last steps; empty: nobody looks, or its job says it
  */
 public record RankRequest(
         RankInstance instance,
@@ -22,11 +24,12 @@ public record RankRequest(
         JobTerms terms,
         RankObserved observed,
         Optional<PlannedNeeds> planned,
-        Optional<MemoryBytes> limit) {
+        Optional<MemoryBytes> limit,
+        Optional<Seen> seen) {
 
-    /** Without an estimate, and for which no operator set a limit. */
+    /** Without an estimate, for which no operator set a limit, and whose bursts nobody follows. */
     public RankRequest(RankInstance instance, Share share, JobTerms terms, RankObserved observed) {
-        this(instance, share, terms, observed, Optional.empty(), Optional.empty());
+        this(instance, share, terms, observed, Optional.empty(), Optional.empty(), Optional.empty());
     }
 
     /** Of a job that no setting names, and that has not said anything of itself. */

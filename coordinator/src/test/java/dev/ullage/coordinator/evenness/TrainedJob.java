@@ -158,7 +158,7 @@ final class TrainedJob {
                 RankWatch.Leak.UNKNOWN,
                 List.of(),
                 Optional.empty(),
-                RankWatch.Batches.of(Optional.of(cut), Optional.empty()));
+                RankWatch.Work.of(RankWatch.Batches.of(Optional.of(cut), Optional.empty()), Optional.empty()));
         return new RankSample(
                 rank(rank),
                 new RankFacts(

@@ -55,6 +55,7 @@ class ResourceJsonTest {
         assertThat(known.path("rankCount").asInt()).isEqualTo(1);
         assertThat(known.path("nodes").toString()).isEqualTo("[\"host-0\",\"host-1\"]");
         assertThat(known.path("usedBytes").asLong()).isEqualTo(20 * GIB);
+        assertThat(known.path("turn").asText()).isEqualTo("has");
         assertThat(unknown.path("ceilingBytes").asLong()).isEqualTo(80 * GIB);
         assertThat(unknown.get("usedBytes").isNull()).isTrue();
         assertThat(unknown.get("targetBytes").isNull()).isTrue();

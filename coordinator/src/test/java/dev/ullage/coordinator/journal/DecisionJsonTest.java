@@ -29,6 +29,7 @@ import dev.ullage.common.model.RankWatch.Progress;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.TurnPlan;
+import dev.ullage.config.BurstNeed;
 import dev.ullage.config.FixedLimit;
 import dev.ullage.config.JobTerms;
 import dev.ullage.config.LimitSettings;
@@ -55,6 +56,7 @@ import dev.ullage.coordinator.planning.KeptRoom.JobRoom;
 import dev.ullage.coordinator.planning.KeptRoom.WantedRoom;
 import dev.ullage.coordinator.planning.LimitPlanner;
 import dev.ullage.coordinator.planning.LimitPlanner.Decided;
+import dev.ullage.coordinator.planning.ObservedNeeds;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
 import dev.ullage.coordinator.planning.PlanReason;
 import dev.ullage.coordinator.planning.RankDemands;
@@ -207,9 +209,11 @@ class DecisionJsonTest {
                 Leak.UNKNOWN,
                 List.of(),
                 Optional.empty(),
-                RankWatch.Batches.of(
-                        Optional.empty(),
-                        maybe(random, new MicroBatches(8, List.of(new MicroBatchPeaks(8, List.of()))))));
+                RankWatch.Work.of(
+                        RankWatch.Batches.of(
+                                Optional.empty(),
+                                maybe(random, new MicroBatches(8, List.of(new MicroBatchPeaks(8, List.of()))))),
+                        maybe(random, amount(random))));
         RankObserved observed = new RankObserved(
                 random.nextBoolean() ? OptionalInt.of(1 + random.nextInt(9)) : OptionalInt.empty(),
                 random.nextBoolean() ? OptionalLong.of(random.nextInt(2_000)) : OptionalLong.empty(),
@@ -219,13 +223,16 @@ class DecisionJsonTest {
                 maybe(random, watch),
                 maybe(random, new RankDemands.Demand(maybe(random, amount(random)), "by its use")),
                 maybe(random, amount(random)));
+        BurstNeed need =
+                new BurstNeed(MemoryBytes.of(5), amount(random).plus(MemoryBytes.of(6)), List.of(Phase.BACKWARD));
         return new RankRequest(
                 rank(number),
                 share(random),
                 terms,
                 observed,
                 maybe(random, planned(random)),
-                maybe(random, amount(random)));
+                maybe(random, amount(random)),
+                maybe(random, new ObservedNeeds.Seen(maybe(random, need), "by its steps")));
     }
 
     @Test

@@ -77,7 +77,7 @@ final class Estimated {
                 RankWatch.Leak.UNKNOWN,
                 List.of(),
                 Optional.empty(),
-                RankWatch.Batches.of(Optional.empty(), microBatches));
+                RankWatch.Work.of(RankWatch.Batches.of(Optional.empty(), microBatches), Optional.empty()));
         return new RankObserved(
                 OptionalInt.of(2),
                 OptionalLong.of(step),

@@ -43,7 +43,7 @@ class PlannedPolicyTest {
     private static final long MOST = 1L << 46;
 
     private static RankRequest request(int number, Optional<PlannedNeeds> needs, RankObserved observed) {
-        return new RankRequest(rank(number), Share.ALL, BY_PLAN, observed, needs, Optional.empty());
+        return new RankRequest(rank(number), Share.ALL, BY_PLAN, observed, needs, Optional.empty(), Optional.empty());
     }
 
     private static List<RankShare> share(RankRequest... ranks) {

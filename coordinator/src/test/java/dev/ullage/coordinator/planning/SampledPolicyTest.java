@@ -15,26 +15,37 @@ import static dev.ullage.coordinator.Fixtures.settled;
 import static dev.ullage.coordinator.Fixtures.terms;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.EnforcedBy;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankFacts;
+import dev.ullage.common.model.RankId;
+import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.RankSample.Activity;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToWorker;
+import dev.ullage.common.protocol.TurnPlan;
+import dev.ullage.common.protocol.TurnReport;
+import dev.ullage.config.BurstNeed;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.JobTerms;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.config.PolicyName;
 import dev.ullage.config.PolicySettings;
+import dev.ullage.config.TurnMode;
+import dev.ullage.config.TurnNeedSettings;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
 import dev.ullage.coordinator.view.ClusterView;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -119,8 +130,7 @@ class SampledPolicyTest {
                 .isEqualTo(new PlanGuard.Veto(
                         Rule.SAMPLE,
                         new PlanReason(
-                                "no plan for GPU-a0: the policy of job/0 looks at what it does, and no sample says"
-                                        + " so yet")));
+                                "no plan for GPU-a0: it follows from what job/0 does, and no sample says so yet")));
     }
 
     @Test
@@ -129,6 +139,46 @@ class SampledPolicyTest {
                 .containsExactly(gib(32), gib(32));
         assertThat(limitsOf(outcome(PolicyName.HYBRID, ledger(terms(gib(80), gib(32)), settled(0, gib(51))))))
                 .containsExactly(gib(32));
+    }
+
+    // Two jobs take turns by what was observed of them, and the coordinator is new.
+    @Test
+    void turnsAreNotTakenFromARankThatCannotBeSeen() {
+        RankInstance other = new RankInstance(new RankId(new JobId("other"), 0), 7, 1);
+        GrantReport grant = settled(0, gib(10));
+        GrantReport second = new GrantReport(other, Share.ALL, grant.target(), 1, 1, gib(10));
+        MemoryBytes pool = gib(40);
+        TurnPlan plan = new TurnPlan(
+                pool,
+                List.of(
+                        new TurnPlan.RankTurn(rank(0), BurstNeed.DEFAULT_PHASES, pool),
+                        new TurnPlan.RankTurn(other, BurstNeed.DEFAULT_PHASES, pool)));
+        LedgerReport plain = ledger(grant, second);
+        BudgetTerms terms = plain.wanted().withPool(Optional.of(pool));
+        LedgerReport turning = new LedgerReport(
+                terms,
+                terms,
+                false,
+                plain.grants(),
+                plain.counts(),
+                Optional.of(new TurnReport(
+                        Optional.of(plan), MemoryBytes.ZERO, List.of(), List.of(), TurnReport.Counts.NONE)));
+        LimitSettings shipped = LimitSettings.defaults();
+        LimitSettings byTurns = new LimitSettings(
+                shipped.reserve(),
+                shipped.minimum(),
+                shipped.deadBand(),
+                shipped.phases(),
+                shipped.policies(),
+                TurnMode.AUTO,
+                new TurnNeedSettings(TurnNeedSettings.Source.OBSERVED, Share.ofPercent(10)));
+        LimitPlanner planner = LimitPlanner.of(Duration.ofSeconds(5), byTurns, new RankDemands(byTurns.policies().observed().predictor()).forTurns(byTurns));
+        Situation situation =
+                new Situation(DEVICES.with(report(0, turning), T0), Map.of(), OperatorWishes.NONE, TOKEN, T0);
+
+        assertThat(planner.plan(situation).get(0))
+                .isInstanceOfSatisfying(
+                        Vetoed.class, vetoed -> assertThat(vetoed.veto().rule()).isEqualTo(Rule.SAMPLE));
     }
 
     @Test

@@ -130,6 +130,89 @@ class TurnPlannerTest {
                 .isEqualTo("fair; no turns: the operator left b/1 50%");
     }
 
+    // The limits of those that take no turns count like persistent parts.
+    @Test
+    void aJobOfWhichNothingIsKnownKeepsItsLimitBesideTwoThatTakeTurns() {
+        RankRequest unknown = rank("c", 2, Optional.empty(), Share.ALL);
+        TurnRuling ruling = rule(device(FIRST, HOST, 64, rank("a", 0), rank("b", 1), unknown));
+
+        assertThat(ruling.turns()).hasValueSatisfying(turns -> assertThat(turns.ranks())
+                .extracting(turn -> turn.instance().rank().job().toString())
+                .containsExactly("a", "b"));
+        PlannedLimit kept = ruling.limits().get(2);
+        assertThat(kept.limits().max())
+                .isEqualTo(
+                        MemoryBytes.ofGibibytes(64).times(Share.ofPercent(80)).dividedBy(3));
+        assertThat(kept.reason().text())
+                .isEqualTo("fair; no turns for it: what job c needs is not known (ullage.limits.jobs.c.persistent and"
+                        + " .peak)");
+        assertThat(reason(rule(device(FIRST, HOST, 40, rank("a", 0), rank("b", 1), unknown))))
+                .isEqualTo("fair; no turns: persistent 12.7 GiB, the limits of those without turns 10.7 GiB and the"
+                        + " largest burst 16.2 GiB are more than 32.0 GiB");
+    }
+
+    // One rank of which nothing is known: its job would wait for it in collectives, with a turn of no use.
+    @Test
+    void aJobTakesTurnsWithAllOfItsRanksOnADeviceOrNone() {
+        TurnRuling ruling =
+                rule(device(FIRST, HOST, 100, rank("a", 0), rank("b", 1), rank("b", 2, Optional.empty(), Share.ALL)));
+
+        assertThat(ruling.turns()).isEmpty();
+        assertThat(reason(ruling)).startsWith("fair; no turns: what job b needs is not known");
+    }
+
+    // Contexts of 1,024 tokens: 6,752 MiB in the optimizer's step, 23,090 MiB in the backward pass.
+    @Test
+    void theRecordedModelTakesTurnsByWhatWasObservedOfIt() {
+        assertThat(reason(observed(5)))
+                .isEqualTo("taking turns: persistent need 6.9 GiB, with a turn 23.7 GiB in [FORWARD, BACKWARD,"
+                        + " EVALUATION, CHECKPOINT] (pool 16.8 GiB); observed: at most 6.6 GiB outside of its burst"
+                        + " and 22.5 GiB in it, slack 5%");
+        assertThat(observed(5).turns()).isPresent();
+        assertThat(reason(observed(10)))
+                .as("58 MiB too much")
+                .isEqualTo("fair; no turns: persistent 14.5 GiB and the largest burst 17.6 GiB are more than 32.0 GiB");
+    }
+
+    private TurnRuling observed(int slackPercent) {
+        TurnPlanner byBoth = new TurnPlanner(TurnMode.AUTO, TurnNeeds.declaredOrObserved());
+        ObservedNeeds needs = new ObservedNeeds(Share.ofPercent(slackPercent), MemoryBytes.ofMebibytes(64));
+        RankRequest[] ranks = {recorded(needs, "a"), recorded(needs, "b")};
+        return of(byBoth.rule(List.of(device(FIRST, HOST, 40, ranks))), FIRST);
+    }
+
+    private static RankRequest recorded(ObservedNeeds needs, String job) {
+        RankInstance instance = rank(job, 0).instance();
+        needs.observe(List.of(RecordedSteps.sample(instance, "1024")));
+        return new RankRequest(
+                instance, Share.ALL, JobTerms.defaults(), RankObserved.NOTHING, Optional.empty(), Optional.empty(), Optional.of(needs.of(instance)));
+    }
+
+    @Test
+    void whatAJobDeclaresWinsAndWhatIsNotKnownYetIsSaid() {
+        Optional<ObservedNeeds.Seen> young = Optional.of(new ObservedNeeds.Seen(Optional.empty(), "3 of its steps"));
+        RankRequest declared =
+                new RankRequest(rank("a", 0).instance(), Share.ALL, rank("a", 0).terms(), RankObserved.NOTHING, Optional.empty(), Optional.empty(), young);
+        RankRequest unknown =
+                new RankRequest(rank("b", 1).instance(), Share.ALL, JobTerms.defaults(), RankObserved.NOTHING, Optional.empty(), Optional.empty(), young);
+        TurnNeeds both = TurnNeeds.declaredOrObserved();
+
+        assertThat(both.of(declared).burst()).isEqualTo(declared.terms().need());
+        assertThat(both.of(unknown))
+                .isEqualTo(new TurnNeeds.Need(Optional.empty(), "what b/1 needs is not known yet: 3 of its steps"));
+        TurnRuling nobody = of(
+                new TurnPlanner(TurnMode.AUTO, both).rule(List.of(device(FIRST, HOST, 40, unknown, seen("c", young)))),
+                FIRST);
+        assertThat(reason(nobody)).isEqualTo("fair; no turns: what b/1 needs is not known yet: 3 of its steps");
+        TurnRuling alone =
+                of(new TurnPlanner(TurnMode.AUTO, both).rule(List.of(device(FIRST, HOST, 40, unknown))), FIRST);
+        assertThat(reason(alone)).isEqualTo("fair");
+    }
+
+    private static RankRequest seen(String job, Optional<ObservedNeeds.Seen> seen) {
+        return new RankRequest(rank(job, 0).instance(), Share.ALL, JobTerms.defaults(), RankObserved.NOTHING, Optional.empty(), Optional.empty(), seen);
+    }
+
     @Test
     void aWorkerThatKnowsNoTurnsIsNotAskedForThem() {
         Candidate device = device(FIRST, HOST, 40, rank("a", 0), rank("b", 1));

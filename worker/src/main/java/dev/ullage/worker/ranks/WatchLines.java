@@ -34,7 +34,8 @@ final class WatchLines {
                         fields.optionalBytes("allocatedBytes"),
                         fields.optionalBytes("reservedBytes"),
                         fields.optionalBytes("requestedBytes"),
-                        fields.optionalBytes("inactiveSplitBytes")),
+                        fields.optionalBytes("inactiveSplitBytes"),
+                        fields.optionalBytes("lingeringBytes")),
                 new StepSummary.Counts(
                         fields.optionalNumber("allocations"),
                         fields.optionalNumber("retries"),

@@ -87,6 +87,13 @@ public final class PhaseWindow {
         return left.isPresent() && right.isPresent() ? Optional.of(left.get().max(right.get())) : left.or(() -> right);
     }
 
+    /** The most that was held in the window when a turn could not be ended for it; empty: that did not happen. */
+    public Optional<MemoryBytes> lingering() {
+        return summaries.stream()
+                .flatMap(summary -> summary.amounts().lingering().stream())
+                .reduce(MemoryBytes::max);
+    }
+
     public Allocator allocator() {
         if (summaries.isEmpty()) {
             OptionalLong unknown = OptionalLong.empty();

@@ -48,16 +48,28 @@ public record StepSummary(
     }
 
     /**
-     * At the end of the step.
+     * At the end of the step, but for the last.
      *
      * @param requested what was asked for, before sizes were rounded up
      * @param inactiveSplit in unused pieces of split blocks
+     * @param lingering the most that was held when a turn could not be ended for it, since the summary before
      */
     public record Amounts(
             Optional<MemoryBytes> allocated,
             Optional<MemoryBytes> reserved,
             Optional<MemoryBytes> requested,
-            Optional<MemoryBytes> inactiveSplit) {}
+            Optional<MemoryBytes> inactiveSplit,
+            Optional<MemoryBytes> lingering) {
+
+        /** Of a rank that could end its turns, or takes none. */
+        public Amounts(
+                Optional<MemoryBytes> allocated,
+                Optional<MemoryBytes> reserved,
+                Optional<MemoryBytes> requested,
+                Optional<MemoryBytes> inactiveSplit) {
+            this(allocated, reserved, requested, inactiveSplit, Optional.empty());
+        }
+    }
 
     /** Since the process started. */
     public record Counts(OptionalLong allocations, OptionalLong retries, OptionalLong refusals) {

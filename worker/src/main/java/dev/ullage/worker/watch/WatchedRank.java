@@ -2,6 +2,7 @@ package dev.ullage.worker.watch;
 
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.RankWatch;
+import dev.ullage.common.model.RankWatch.Work;
 import dev.ullage.common.model.RankWatch.CacheRelease;
 import dev.ullage.common.model.RankWatch.Snapshot;
 import dev.ullage.config.WatchSettings;
@@ -87,6 +88,6 @@ public final class WatchedRank {
                 leaks.verdict(),
                 List.copyOf(snapshots),
                 asked.flatMap(Asked::release),
-                summary.batches()));
+                Work.of(summary.batches(), window.lingering())));
     }
 }
