@@ -179,7 +179,8 @@ public final class LimitPlanner {
                 terms.reserve(),
                 ruling.limits(),
                 ruling.turns(),
-                PlanChange.describe(input.before(), terms.reserve(), ruling.limits(), ruling.turns(), terms));
+                PlanChange.describe(
+                        input.before(), terms.reserve(), ruling.limits(), ruling.turns(), terms, input.setLimits()));
         return judge(new Proposal(
                 plan, input.before(), terms, input.reportAge(), input.sample(), input.unseen(), input.setLimits()));
     }

@@ -323,7 +323,8 @@ class HttpApiTest {
 
     @Test
     void unknownPathsAndMethodsAreProblemsToo() throws Exception {
-        assertProblem(get("/api/v2/status"), 404, "there is nothing here; known: /, /api/v1/cluster, /api/v1/decisions, ");
+        assertProblem(
+                get("/api/v2/status"), 404, "there is nothing here; known: /, /api/v1/cluster, /api/v1/decisions, ");
         HttpResponse<String> response = post("/api/v1/status", "{}");
         assertProblem(response, 405, "only GET is possible here");
         assertThat(header(response, "allow")).isEqualTo("GET");
