@@ -19,19 +19,20 @@ import picocli.CommandLine.TypeConversionException;
             "",
             "bash:  source <(ullage completion bash)",
             "zsh:   autoload -Uz compinit && compinit && source <(ullage completion zsh)",
-            "Put the line into ~/.bashrc or ~/.zshrc to have it always."
+            "fish:  ullage completion fish | source",
+            "Put the line into ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish to have it always."
         })
 final class CompletionCommand implements Callable<Integer> {
     private final CliEnvironment environment;
 
-    /** One script is for both: it looks at which shell reads it. */
+    /** One script is for bash and zsh: it looks at which of them reads it. */
     private enum Shell {
         BASH,
-        ZSH
+        ZSH,
+        FISH
     }
 
-    @Parameters(index = "0", paramLabel = "SHELL", converter = ShellConverter.class, description = "bash or zsh.")
-    @SuppressWarnings("UnusedVariable") // asked for, so that another shell's user is told
+    @Parameters(index = "0", paramLabel = "SHELL", converter = ShellConverter.class, description = "bash, zsh or fish.")
     private Shell shell = Shell.BASH;
 
     @Spec
@@ -47,7 +48,12 @@ final class CompletionCommand implements Callable<Integer> {
             throw new IllegalStateException("made without its command line");
         }
         CommandSpec root = spec.root();
-        environment.out().print(AutoComplete.bash(root.name(), root.commandLine()));
+        environment
+                .out()
+                .print(
+                        shell == Shell.FISH
+                                ? FishCompletion.of(root)
+                                : AutoComplete.bash(root.name(), root.commandLine()));
         environment.out().flush();
         return ExitCode.OK.code();
     }
@@ -60,7 +66,7 @@ final class CompletionCommand implements Callable<Integer> {
                     return known;
                 }
             }
-            throw new TypeConversionException("'" + text + "' must be bash or zsh");
+            throw new TypeConversionException("'" + text + "' must be bash, zsh or fish");
         }
     }
 }

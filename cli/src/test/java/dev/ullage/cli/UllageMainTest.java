@@ -127,7 +127,7 @@ class UllageMainTest {
 
         assertThat(bash.waitFor()).as(answer).isZero();
         assertThat(answer.lines()).contains("status");
-        assertThat(execute(List.of("completion", "tcsh")).err()).contains("'tcsh' must be bash or zsh");
+        assertThat(execute(List.of("completion", "tcsh")).err()).contains("'tcsh' must be bash, zsh or fish");
     }
 
     @Test

@@ -221,6 +221,8 @@ class OperatorWritesTest {
 
         assertThat(planned(900)).containsExactly(little, gib(32));
         assertThat(explanation(900)).contains("the operator set").contains("its policy gives 32.0 GiB");
+        assertThat(logic.decisions(Optional.of(DEVICE), Optional.empty()).get(0).reason())
+                .startsWith("limit of job/0 set to " + little + "; ");
         write(new SetLimit(JOB, 0, Optional.empty(), OPERATOR));
         assertThat(logic.status(atMillis(1_000)).wishes().orElseThrow().jobs()).isEmpty();
     }

@@ -22,7 +22,7 @@ public final class TopScreen {
 
     private TopScreen() {}
 
-    private record Placed(String node, JsonNode device) {}
+    private record Placed(String node, boolean isDraining, JsonNode device) {}
 
     private record PlacedRank(String label, JsonNode device, JsonNode rank) {}
 
@@ -32,22 +32,71 @@ public final class TopScreen {
      * @param rows of the terminal; its columns are the terminal's width
      */
     public static List<String> render(JsonNode status, String note, TopSort sort, int rows, Terminal terminal) {
+        return render(status, note, new View(sort, 0), rows, terminal);
+    }
+
+    /**
+     * What of it all is on the screen.
+     *
+     * @param passed how many lines are passed over: devices first, then ranks; more than there are is the last of them
+     */
+    public record View(TopSort sort, int passed) {
+        /** @param most as {@link TopScreen#hidden} says */
+        public View moved(int lines, int most) {
+            return new View(sort, Math.max(0, Math.min(most, passed + lines)));
+        }
+
+        /** In another order, from the top. */
+        public View by(TopSort other) {
+            return other == sort ? this : new View(other, 0);
+        }
+    }
+
+    /** How many lines go to devices and to ranks, of so many of each. */
+    private record Room(int forDevices, int forRanks) {
+        static Room of(int devices, int ranks, int rows) {
+            int free = Math.max(0, rows - LINES_AROUND - HEADINGS);
+            int forDevices = Math.min(devices, Math.max(free - ranks, (free + 1) / 2));
+            return new Room(forDevices, Math.min(ranks, free - forDevices));
+        }
+    }
+
+    /** How many lines there are to pass over. */
+    public static int hidden(JsonNode status, int rows) {
+        int devices = devices(status, TopSort.DEVICE).size();
+        int ranks = ranks(status, TopSort.DEVICE).size();
+        Room room = Room.of(devices, ranks, rows);
+        return hidden(devices, room.forDevices()) + hidden(ranks, room.forRanks());
+    }
+
+    /** Where not all fit, one line is for saying so. */
+    private static int hidden(int all, int lines) {
+        return all > lines ? all - Math.max(0, lines - 1) : 0;
+    }
+
+    /** As above, of what is in the view. */
+    public static List<String> render(JsonNode status, String note, View view, int rows, Terminal terminal) {
+        TopSort sort = view.sort();
         List<Placed> devices = devices(status, sort);
         List<PlacedRank> ranks = ranks(status, sort);
-        int free = Math.max(0, rows - LINES_AROUND - HEADINGS);
-        int forDevices = Math.min(devices.size(), Math.max(free - ranks.size(), (free + 1) / 2));
-        int forRanks = Math.min(ranks.size(), free - forDevices);
+        Room room = Room.of(devices.size(), ranks.size(), rows);
+        int forDevices = room.forDevices();
+        int forRanks = room.forRanks();
+        int fromDevice = Math.min(view.passed(), hidden(devices.size(), forDevices));
+        int fromRank = Math.min(view.passed() - fromDevice, hidden(ranks.size(), forRanks));
 
         List<String> lines = new ArrayList<>();
         lines.add(summary(status, terminal));
         lines.add(Style.NOTICE.apply(cut(StatusTable.clean(note), terminal.width()), terminal));
-        lines.addAll(deviceLines(devices, forDevices, status, terminal));
-        lines.addAll(rankLines(ranks, forRanks, terminal));
+        lines.addAll(deviceLines(devices, new Part(fromDevice, forDevices), status, terminal));
+        lines.addAll(rankLines(ranks, new Part(fromRank, forRanks), terminal));
         List<String> screen = new ArrayList<>(lines.subList(0, Math.min(lines.size(), Math.max(0, rows - 1))));
         while (screen.size() < rows - 1) {
             screen.add("");
         }
-        screen.add(cut("q quit   sort: " + sort.choice(), terminal.width()));
+        String scrolls =
+                hidden(devices.size(), forDevices) + hidden(ranks.size(), forRanks) > 0 ? "   arrows: scroll" : "";
+        screen.add(cut("q quit   sort: " + sort.choice() + scrolls, terminal.width()));
         return screen;
     }
 
@@ -64,7 +113,9 @@ public final class TopScreen {
     private static List<Placed> devices(JsonNode status, TopSort sort) {
         List<Placed> devices = new ArrayList<>();
         for (JsonNode node : status.path("nodes")) {
-            node.path("devices").forEach(device -> devices.add(new Placed(StatusTable.text(node, "node"), device)));
+            node.path("devices")
+                    .forEach(device -> devices.add(
+                            new Placed(StatusTable.text(node, "node"), WishesText.isDraining(node), device)));
         }
         switch (sort) {
             case USED ->
@@ -102,9 +153,16 @@ public final class TopScreen {
         return ranks;
     }
 
-    private static List<String> deviceLines(List<Placed> devices, int lines, JsonNode status, Terminal terminal) {
+    /** So many lines of a list, from there on. */
+    private record Part(int from, int lines) {
+        int shownOf(int all) {
+            return all > lines ? Math.max(0, lines - 1) : all;
+        }
+    }
+
+    private static List<String> deviceLines(List<Placed> devices, Part part, JsonNode status, Terminal terminal) {
         Map<String, String> labels = DeviceLabels.of(status);
-        int shown = devices.size() > lines ? Math.max(0, lines - 1) : devices.size();
+        int shown = part.shownOf(devices.size());
         int bar = Math.min(MAX_BAR, Math.max(MIN_BAR, terminal.width() / 4));
         TextTable table = new TextTable()
                 .text("NODE", 3)
@@ -115,7 +173,7 @@ public final class TopScreen {
                 .number("BUDGET")
                 .number("AGE", 1)
                 .text("NOTE", 2);
-        for (Placed placed : devices.subList(0, shown)) {
+        for (Placed placed : devices.subList(part.from(), part.from() + shown)) {
             JsonNode device = placed.device();
             boolean isOver = device.path("overBudget").asBoolean();
             table.row(List.of(
@@ -126,13 +184,20 @@ public final class TopScreen {
                     Cell.of(StatusTable.size(device, "ceilingBytes")),
                     Cell.of(StatusTable.size(device, "budgetInForceBytes")),
                     Cell.of(StatusTable.age(device, "sampleAgeMillis")),
-                    isOver ? new Cell(StatusTable.OVER_BUDGET, Style.ALARM) : Cell.of("")));
+                    note(isOver, placed.isDraining())));
         }
-        return lines(table, shown, devices.size(), "device", terminal);
+        return lines(table, part, devices.size(), "device", terminal);
     }
 
-    private static List<String> rankLines(List<PlacedRank> ranks, int lines, Terminal terminal) {
-        int shown = ranks.size() > lines ? Math.max(0, lines - 1) : ranks.size();
+    private static Cell note(boolean isOver, boolean isDraining) {
+        if (isOver) {
+            return new Cell(StatusTable.OVER_BUDGET, Style.ALARM);
+        }
+        return isDraining ? new Cell(StatusTable.DRAINING, Style.NOTICE) : Cell.of("");
+    }
+
+    private static List<String> rankLines(List<PlacedRank> ranks, Part part, Terminal terminal) {
+        int shown = part.shownOf(ranks.size());
         TextTable table = new TextTable()
                 .shortenable("RANK", 10)
                 .text("DEVICE", 2)
@@ -141,7 +206,7 @@ public final class TopScreen {
                 .number("LIMIT")
                 .text("ENFORCED-BY", 1)
                 .text("NOTE", 4);
-        for (PlacedRank placed : ranks.subList(0, shown)) {
+        for (PlacedRank placed : ranks.subList(part.from(), part.from() + shown)) {
             JsonNode rank = placed.rank();
             table.row(List.of(
                     Cell.of(StatusTable.text(rank, "job") + "/" + StatusTable.text(rank, "rank")),
@@ -152,11 +217,12 @@ public final class TopScreen {
                     Cell.of(StatusTable.text(rank, "enforcedBy")),
                     StatusTable.note(placed.device(), rank)));
         }
-        return lines(table, shown, ranks.size(), "rank", terminal);
+        return lines(table, part, ranks.size(), "rank", terminal);
     }
 
     /** The heading, as many rows, and how many more there are. */
-    private static List<String> lines(TextTable table, int shown, int all, String noun, Terminal terminal) {
+    private static List<String> lines(TextTable table, Part part, int all, String noun, Terminal terminal) {
+        int shown = part.shownOf(all);
         List<String> plain = table.render(colourless(terminal)).lines().toList();
         List<String> styled = table.render(terminal).lines().toList();
         List<String> lines = new ArrayList<>();
@@ -165,8 +231,15 @@ public final class TopScreen {
             lines.add(fits ? styled.get(i) : cut(plain.get(i), terminal.width()));
         }
         if (shown < all) {
-            int more = all - shown;
-            lines.add(cut("... and " + more + " more " + noun + (more == 1 ? "" : "s"), terminal.width()));
+            int more = all - shown - part.from();
+            List<String> parts = new ArrayList<>();
+            if (more > 0) {
+                parts.add("and " + more + " more " + noun + (more == 1 ? "" : "s"));
+            }
+            if (part.from() > 0) {
+                parts.add(part.from() + " above");
+            }
+            lines.add(cut("... " + String.join(", ", parts), terminal.width()));
         }
         return lines;
     }

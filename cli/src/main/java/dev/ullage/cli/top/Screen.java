@@ -14,6 +14,9 @@ final class Screen implements AutoCloseable {
     /** No key came in time. */
     static final int NO_KEY = NonBlockingReader.READ_EXPIRED;
 
+    /** A key's characters come together; a person who presses Escape sends one. */
+    private static final long REST_OF_A_KEY_MILLIS = 50;
+
     private static final String ENTER = "\u001b[?1049h\u001b[?25l";
     private static final String LEAVE = "\u001b[?25h\u001b[?1049l";
     private static final String HOME = "\u001b[H";
@@ -58,7 +61,11 @@ final class Screen implements AutoCloseable {
 
     /** The next key, {@link #NO_KEY} when none comes in time, less when none ever will. */
     int key(long withinMillis) throws IOException {
-        return isInterrupted.get() ? NonBlockingReader.EOF : terminal.reader().read(withinMillis);
+        if (isInterrupted.get()) {
+            return NonBlockingReader.EOF;
+        }
+        return TopKey.read(
+                terminal.reader().read(withinMillis), () -> terminal.reader().read(REST_OF_A_KEY_MILLIS));
     }
 
     void draw(List<String> lines) {

@@ -13,7 +13,6 @@ import dev.ullage.cli.show.TopScreen;
 import dev.ullage.cli.show.TopSort;
 import java.io.IOException;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -30,7 +29,7 @@ import picocli.CommandLine.Mixin;
             "",
             "In a device's bar # is used, = is promised to ranks beyond that, . is the rest of the budget, blank is kept"
                     + " free; ! is promised beyond the budget.",
-            "Keys: q quits; d, u, f, j sort by device, use, what is fullest, job. NO_COLOR=1 switches colours off."
+            "Keys: q quits; d, u, f, j sort by device, use, what is fullest, job; arrows, page keys, Home and End scroll. NO_COLOR=1 switches colours off."
         })
 public final class TopCommand implements Callable<Integer> {
     private static final long REDRAW_MILLIS = 250;
@@ -94,12 +93,13 @@ public final class TopCommand implements Callable<Integer> {
     }
 
     private void show(Screen screen, TopModel model) throws IOException {
-        TopSort sort = TopSort.DEVICE;
+        TopScreen.View view = new TopScreen.View(TopSort.DEVICE, 0);
         List<String> drawn = List.of();
         int key = Screen.NO_KEY;
         while (key != 'q' && (key >= 0 || key == Screen.NO_KEY)) {
-            sort = Optional.of(key).flatMap(TopSort::ofKey).orElse(sort);
-            List<String> lines = lines(screen.size(), model, sort);
+            int rows = rows(screen.size());
+            view = TopKey.apply(key, view, rows - 1, TopScreen.hidden(model.status(), rows));
+            List<String> lines = lines(screen.size(), model, view);
             if (!lines.equals(drawn)) {
                 screen.draw(lines);
                 drawn = lines;
@@ -108,10 +108,13 @@ public final class TopCommand implements Callable<Integer> {
         }
     }
 
-    private List<String> lines(Size size, TopModel model, TopSort sort) {
-        int rows = size.getRows() > 0 ? size.getRows() : USUAL_ROWS;
+    private static int rows(Size size) {
+        return size.getRows() > 0 ? size.getRows() : USUAL_ROWS;
+    }
+
+    private List<String> lines(Size size, TopModel model, TopScreen.View view) {
         int columns = size.getColumns() > 0 ? size.getColumns() : USUAL_COLUMNS;
         Terminal terminal = new Terminal(true, environment.terminal().hasColours(), columns);
-        return TopScreen.render(model.status(), model.note(), sort, rows, terminal);
+        return TopScreen.render(model.status(), model.note(), view, rows(size), terminal);
     }
 }

@@ -72,6 +72,9 @@ final class TopModel {
             ObjectNode whole = nodes.addObject();
             whole.set("node", node.path("node"));
             whole.set("ageMillis", node.path("ageMillis"));
+            if (node.has("draining")) {
+                whole.set("draining", node.path("draining"));
+            }
             ArrayNode own = whole.putArray("devices");
             devices.values().stream()
                     .filter(device -> device.path("node").equals(node.path("node")))

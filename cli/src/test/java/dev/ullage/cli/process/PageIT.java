@@ -93,6 +93,8 @@ class PageIT {
             browser.await("so is the event", SHOWN_WITHIN, () -> browser.text("#events [data-kind=limit-changed] .text")
                     .contains("64.0 GiB -> 16.0 GiB"));
             assertThat(browser.text("#events")).contains("operator-write");
+            assertShowsWhatOperatorsSet(node, browser);
+            assertBeginsFilledAfterAReload(browser);
             browser.assertNoComplaint();
 
             node.process().kill();
@@ -108,6 +110,42 @@ class PageIT {
                     .startsWith("Earlier events are not known"));
             assertThat(rank.isAlive()).isTrue();
         }
+    }
+
+    private static void assertShowsWhatOperatorsSet(UpNode node, Browser browser)
+            throws IOException, InterruptedException {
+        String name = node.api().status().orElseThrow().at("/nodes/0/node").asText();
+        set(node, "/api/v1/drain", "{\"node\":\"" + name + "\",\"reason\":\"<b>fan</b>\"}");
+        set(node, "/api/v1/priority", "{\"job\":\"plain-job\",\"priority\":\"high\"}");
+        set(node, "/api/v1/limit", "{\"job\":\"plain-job\",\"rank\":0,\"limit\":\"20GiB\"}");
+        browser.await("the node is shown as draining", SHOWN_WITHIN, () -> browser.text("#map [data-draining]")
+                .contains(name + ", draining"));
+        browser.await("so is its device", SHOWN_WITHIN, () -> browser.text("#detail .facts")
+                .contains("draining: nothing new is placed there"));
+        browser.await("the set limit is shown", SHOWN_WITHIN, () -> browser.text("#detail .rank")
+                .contains("limit set to 20.0 GiB"));
+        browser.one("#detail .rank .name").click();
+        browser.await("the job says what was set", SHOWN_WITHIN, () -> browser.text("#detail [data-key=policy]")
+                .startsWith("Policy rank-share, priority high. An operator set priority, a share of 25"));
+        set(node, "/api/v1/limit", "{\"job\":\"plain-job\",\"rank\":0,\"limit\":null}");
+        browser.one("#map .tile").click();
+        browser.await("the policy's limit is back", SOON, () -> browser.text("#detail .rank .bar")
+                .contains("limit 16.0 GiB"));
+    }
+
+    // Goal: who reloads the page sees where things come from. Method: more points than seconds since the reload.
+    private static void assertBeginsFilledAfterAReload(Browser browser) {
+        browser.await("there is a past", SOON, () -> points(browser) > 8);
+        browser.script("location.reload()");
+        browser.await("the page is live", SOON, () -> isLive(browser));
+        browser.await("the chart begins filled", Duration.ofSeconds(5), () -> points(browser) > 8);
+        browser.await("the rank is there again", SOON, () -> browser.text("#detail .rank .bar")
+                .contains("limit 16.0 GiB"));
+    }
+
+    private static long points(Browser browser) {
+        Object points = browser.script("return Number(document.querySelector('#detail .chart')?.dataset.points ?? 0)");
+        return ((Number) points).longValue();
     }
 
     @Test

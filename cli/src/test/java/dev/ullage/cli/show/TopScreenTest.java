@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.ullage.cli.show.TopScreen.View;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,7 +94,26 @@ class TopScreenTest {
                         RANK   PHASE          USED     LIMIT  NOTE
                         gpt/1  OPTIMIZER  60.0 GiB  56.0 GiB  ABOVE_LIMIT SETTLING
                         ... and 2 more ranks
-                        q quit   sort: device used [fullest] job""");
+                        q quit   sort: device used [fullest] job   arrows: scroll""");
+    }
+
+    @Test
+    void whatDoesNotFitIsScrolledToDevicesFirst() {
+        Terminal terminal = new Terminal(true, false, 60);
+        int most = TopScreen.hidden(STATUS, 9);
+        assertThat(most).isEqualTo(4);
+        View view = new View(TopSort.DEVICE, 0);
+        assertThat(TopScreen.render(STATUS, "", view.moved(1, most), 9, terminal))
+                .anyMatch(line -> line.contains("GPU-aaaa0001"))
+                .contains("... and 1 more device, 1 above", "... and 2 more ranks");
+        assertThat(TopScreen.render(STATUS, "", view.moved(3, most), 9, terminal))
+                .anyMatch(line -> line.contains("GPU-bbbb0000"))
+                .anyMatch(line -> line.startsWith("gpt/1"))
+                .contains("... 2 above", "... and 1 more rank, 1 above");
+        List<String> last = TopScreen.render(STATUS, "", view.moved(99, most), 9, terminal);
+        assertThat(last).hasSize(9).anyMatch(line -> line.startsWith("bert/1"));
+        assertThat(last.stream().filter("... 2 above"::equals)).hasSize(2);
+        assertThat(TopScreen.hidden(STATUS, 30)).isZero();
     }
 
     @ParameterizedTest

@@ -1,6 +1,8 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.TurnPlan;
@@ -9,6 +11,7 @@ import dev.ullage.coordinator.planning.DeviceTarget.RankTarget;
 import dev.ullage.coordinator.planning.TurnPlanner.TurnRuling;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.TreeSet;
@@ -23,11 +26,13 @@ final class PlanChange {
         List<PlannedLimit> limits = ruling.limits();
         Optional<TurnPlan> turns = ruling.turns();
         Share reserve = terms.reserve();
+        Map<RankInstance, MemoryBytes> setLimits = input.setLimits();
         List<String> changes = new ArrayList<>();
         NavigableSet<RankInstance> left = new TreeSet<>(before.ranks().keySet());
         for (PlannedLimit limit : limits) {
             left.remove(limit.instance());
-            describe(limit, before.rank(limit.instance())).ifPresent(changes::add);
+            describe(limit, before.rank(limit.instance()), Optional.ofNullable(setLimits.get(limit.instance())))
+                    .ifPresent(changes::add);
         }
         left.forEach(instance -> changes.add("left " + instance.rank()));
         if (!reserve.equals(before.reserve())) {
@@ -60,13 +65,20 @@ final class PlanChange {
         return turns.map(plan -> "a pool of " + plan.pool()).orElse("none");
     }
 
-    private static Optional<String> describe(PlannedLimit limit, Optional<RankTarget> before) {
-        if (before.flatMap(RankTarget::limits).isEmpty()) {
+    /** @param set the limit that an operator set for the rank */
+    private static Optional<String> describe(
+            PlannedLimit limit, Optional<RankTarget> before, Optional<MemoryBytes> set) {
+        Optional<PhaseLimits> asked = before.flatMap(RankTarget::limits);
+        if (asked.isEmpty()) {
             return Optional.of("joined " + limit.instance().rank());
         }
         Share share = before.get().share();
-        return share.equals(limit.share())
-                ? Optional.empty()
-                : Optional.of("share of " + limit.instance().rank() + " " + share + " -> " + limit.share());
+        if (share.equals(limit.share())) {
+            boolean isAsSet = set.equals(Optional.of(limit.limits().max()));
+            return isAsSet && !set.equals(asked.map(PhaseLimits::max))
+                    ? Optional.of("limit of " + limit.instance().rank() + " set to " + set.get())
+                    : Optional.empty();
+        }
+        return Optional.of("share of " + limit.instance().rank() + " " + share + " -> " + limit.share());
     }
 }

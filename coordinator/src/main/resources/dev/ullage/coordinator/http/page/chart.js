@@ -25,6 +25,7 @@ export class Chart {
   }
 
   set(data, phases = []) {
+    this.root.dataset.points = data[0].length;
     this.data = data;
     this.phases = phases;
     this.plot?.setData(data);

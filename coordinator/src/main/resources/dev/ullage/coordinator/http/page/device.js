@@ -26,7 +26,7 @@ export class DevicePanel {
     this.title = element('h2', { id: 'detail-title' });
     this.facts = element('dl', { class: 'facts' });
     this.problems = element('ul', { class: 'problems' });
-    this.chart = new Chart('Used, promised and budget of this device since the page was opened', DEVICE_LINES);
+    this.chart = new Chart('Used, promised and budget of this device over the last minutes', DEVICE_LINES);
     this.ranks = element('ol', { class: 'ranks' });
     this.empty = element('p', { class: 'muted' });
     const close = element('button', { type: 'button', class: 'plain', 'aria-label': 'Close', onclick: onClose }, 'close');
@@ -53,7 +53,7 @@ export class DevicePanel {
       return;
     }
     setText(this.title, `GPU ${device.index} of ${device.node}`);
-    follow(this.facts, factsOf(device, model.age(now)), (fact) => fact.name, makeFact, updateFact);
+    follow(this.facts, factsOf(device, model.age(now), model.nodes.get(device.node)), (fact) => fact.name, makeFact, updateFact);
     const problems = [...(device.problems ?? []), ...(device.heldBack ? [`held back: ${device.heldBack}`] : [])];
     follow(this.problems, problems, (text) => text, () => element('li'), setText);
     this.chart.set(history.ofDevice(this.uuid));
@@ -97,7 +97,7 @@ export class DevicePanel {
     setAttribute(head.children[1], 'data-phase', rank.phase);
     setText(head.children[2], noteOf(rank));
     renderBar(bar, rank, Math.max(rank.ceilingBytes ?? 0, rank.usedBytes ?? 0));
-    setText(why, rank.explanation ? `${rank.policy}: ${rank.explanation}` : '');
+    setText(why, rank.explanation ? `${rank.policy}${priorityText(rank)}: ${rank.explanation}` : '');
     const { data, phases } = history.ofRank(this.uuid, keyOf(rank));
     this.charts.get(keyOf(rank))?.set(data, phases);
   }
@@ -110,8 +110,13 @@ function emptyText(device) {
   return device.ranks.length === 0 ? 'No rank on this device.' : '';
 }
 
+const priorityText = (rank) => (rank.priority ? `, priority ${rank.priority}` : '');
+
 function noteOf(rank) {
   const parts = [`process ${rank.pid}`];
+  if (isKnown(rank.setLimitBytes)) {
+    parts.push(`limit set to ${gib(rank.setLimitBytes)}`);
+  }
   if (isKnown(rank.step)) {
     parts.push(`step ${rank.step.toLocaleString('en')}`);
   }
@@ -129,7 +134,7 @@ function noteOf(rank) {
   return parts.join(', ');
 }
 
-function factsOf(device, age) {
+function factsOf(device, age, node) {
   const memory = (name, bytes, of) => ({
     name,
     text: of === undefined ? gib(bytes) : `${gib(bytes)} (${percent(bytes, of)})`,
@@ -148,6 +153,7 @@ function factsOf(device, age) {
     { name: 'reserve', text: wanted === inForce ? wanted : `${inForce} in force, ${wanted} wanted` },
     { name: 'reading', text: `${device.sampleState ?? UNKNOWN}, ${ago(sampled)}` },
     { name: 'limits', text: device.rollout ? device.rollout.toLowerCase() : 'no plan yet' },
+    ...(node?.draining ? [{ name: 'node', text: 'draining: nothing new is placed there' }] : []),
     { name: 'UUID', text: device.uuid, wide: true },
   ];
 }

@@ -1,4 +1,4 @@
-// What the page has seen of each device since it was opened: bounded rings of numbers.
+// What the page has seen of each device, and what the coordinator kept from before: bounded rings of numbers.
 
 // Rows over all devices: a bound on what the browser holds, whatever the size of the cluster.
 const ROWS = 200000;
@@ -46,6 +46,35 @@ export class History {
         this.devices.delete(uuid);
       }
     }
+  }
+
+  /**
+   * Puts what the coordinator kept of a device before what was seen here. Its clock is not ours: the newest row, which
+   * is at most a second old, is of now.
+   */
+  fill(uuid, rows, now) {
+    const ring = this.devices.get(uuid) ?? { times: [], rows: [] };
+    this.devices.set(uuid, ring);
+    const shift = now - Date.parse(rows.at(-1)?.time) / 1000;
+    const first = ring.times[0] ?? Infinity;
+    const older = rows
+      .map((row) => ({ time: Date.parse(row.time) / 1000 + shift, row }))
+      .filter(({ time }) => time < first - APART / 2);
+    ring.times.unshift(...older.map(({ time }) => time));
+    ring.rows.unshift(
+      ...older.map(({ row }) => ({
+        used: row.usedBytes,
+        promised: row.ceilingBytes,
+        budget: row.budgetInForceBytes,
+        ranks: row.ranks.map((rank) => ({
+          key: keyOf(rank),
+          phase: rank.phase,
+          used: rank.usedBytes,
+          limit: rank.limitBytes,
+          ceiling: rank.ceilingBytes,
+        })),
+      })),
+    );
   }
 
   /** A gap: nothing was heard for a while, and no line is to be drawn over it. */

@@ -1,7 +1,7 @@
 // Jobs: the list of all, and one with its ranks side by side.
 
 import { element, follow, setAttribute, setText } from './dom.js';
-import { UNKNOWN, ago, count, exact, gib, isKnown, leakText, sum } from './format.js';
+import { UNKNOWN, ago, count, exact, gib, isKnown, leakText, share, sum } from './format.js';
 import { keyOf } from './history.js';
 import { skew } from './model.js';
 
@@ -68,12 +68,13 @@ export class JobPanel {
     this.onDevice = onDevice;
     this.title = element('h2', { id: 'detail-title' });
     this.summary = element('p', { class: 'muted' });
+    this.policy = element('p', { class: 'muted', 'data-key': 'policy' });
     this.moves = element('ul', { class: 'problems' });
     this.rows = element('ol', { class: 'side-by-side' });
     this.rest = element('p', { class: 'muted small' });
     const close = element('button', { type: 'button', class: 'plain', 'aria-label': 'Close', onclick: onClose }, 'close');
     const head = element('div', { class: 'panel-head' }, this.title, close);
-    root.replaceChildren(head, this.summary, this.moves, this.rows, this.rest);
+    root.replaceChildren(head, this.summary, this.policy, this.moves, this.rows, this.rest);
   }
 
   close() {}
@@ -83,11 +84,14 @@ export class JobPanel {
     setText(this.title, `Job ${this.name}`);
     if (!job) {
       setText(this.summary, 'No rank of this job is known any more.');
+      setText(this.policy, '');
       follow(this.rows, [], keyOf, () => null, () => null);
       return;
     }
     const value = skew(job.ranks);
     const world = job.ranks.find((rank) => isKnown(rank.worldSize))?.worldSize;
+    const set = model.wishes.get(this.name);
+    setText(this.policy, policyText(job, set));
     setText(
       this.summary,
       `${count(job.ranks.length, 'process')}`.replace('processs', 'processes') +
@@ -132,6 +136,32 @@ function updateRow(row, rank, most) {
     notes.push(leak);
   }
   setText(note, notes.join(', '));
+}
+
+/** By which policy and priority its ranks have their limits, and what an operator set. */
+function policyText(job, set) {
+  const of = (field) => [...new Set(job.ranks.map((rank) => rank[field]).filter(Boolean))].sort();
+  const policies = of('policy');
+  const priorities = of('priority');
+  const parts = [policies.length > 0 ? `Policy ${policies.join(', ')}` : 'Policy unknown'];
+  if (priorities.length > 0) {
+    parts.push(`priority ${priorities.join(', ')}`);
+  }
+  const wishes = [];
+  if (set?.policy) {
+    wishes.push('policy');
+  }
+  if (set?.priority) {
+    wishes.push('priority');
+  }
+  if (isKnown(set?.shareBasisPoints)) {
+    wishes.push(`a share of ${share(set.shareBasisPoints)}`);
+  }
+  const limits = (set?.ranks ?? []).filter((rank) => isKnown(rank.limitBytes));
+  if (limits.length > 0) {
+    wishes.push(`the limits of ${count(limits.length, 'rank')}`);
+  }
+  return `${parts.join(', ')}.${wishes.length > 0 ? ` An operator set ${wishes.join(', ')}.` : ''}`;
 }
 
 /** What the job was directed to after one of its ranks ran out of memory. */

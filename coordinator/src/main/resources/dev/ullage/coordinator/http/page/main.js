@@ -9,7 +9,7 @@ import { JobPanel, renderJobs } from './job.js';
 import { DeviceMap, renderLegend } from './map.js';
 import { Model } from './model.js';
 import { renderOverview } from './overview.js';
-import { read } from './stream.js';
+import { ask, read } from './stream.js';
 
 const OLD = 3000;
 const MEASURED = 'ullage-frame';
@@ -51,6 +51,7 @@ function openPanel() {
   };
   if (kind === 'device') {
     panel = new DevicePanel(root, name, close, (job) => select('job', job));
+    fill(name);
   } else if (kind === 'job') {
     panel = new JobPanel(root, name, close, (uuid) => select('device', uuid));
   }
@@ -60,6 +61,22 @@ function openPanel() {
     root.focus({ preventScroll: true });
     root.scrollIntoView({ block: 'nearest' });
   } else {
+    due();
+  }
+}
+
+/** What the coordinator kept of a device from before the page was opened. */
+async function fill(uuid) {
+  const rows = [];
+  for (;;) {
+    const page = await ask(`/api/v1/history?limit=1000&offset=${rows.length}&device=${encodeURIComponent(uuid)}`);
+    rows.push(...(page?.items ?? []));
+    if (!page || page.items.length === 0 || rows.length >= page.total) {
+      break;
+    }
+  }
+  if (rows.length > 0) {
+    history.fill(uuid, rows, Date.now() / 1000);
     due();
   }
 }

@@ -37,7 +37,7 @@ export class DeviceMap {
 
   render(model, selected, only) {
     setAttribute(this.root, 'data-dense', model.devices.size > DENSE ? 'true' : 'false');
-    const nodes = [...model.byNode()].map(([name, devices]) => ({ name, devices, age: model.nodes.get(name)?.ageMillis }));
+    const nodes = [...model.byNode()].map(([name, devices]) => ({ name, devices, age: model.nodes.get(name)?.ageMillis, drain: model.drains.get(name) }));
     const render = (node, item) => this.renderNode(node, item, selected, only);
     follow(this.root, nodes, (node) => node.name, makeNode, render);
     if (!this.current?.isConnected) {
@@ -45,10 +45,11 @@ export class DeviceMap {
     }
   }
 
-  renderNode(node, { name, devices, age }, selected, only) {
+  renderNode(node, { name, devices, age, drain }, selected, only) {
     const [title, tiles] = node.children;
-    setText(title, name);
-    setAttribute(title, 'title', `${name}: heard ${ago(age)}`);
+    setText(title, drain ? `${name}, draining` : name);
+    setAttribute(title, 'title', `${name}: heard ${ago(age)}${drain ? `; ${drainText(drain)}` : ''}`);
+    setAttribute(node, 'data-draining', drain ? '' : null);
     follow(tiles, devices, (device) => device.uuid, makeTile, (tile, device) => {
       if (tile.ullageDevice !== device) {
         tile.ullageDevice = device;
@@ -77,6 +78,10 @@ export class DeviceMap {
       to.focus();
     }
   }
+}
+
+function drainText(drain) {
+  return `draining${drain.by ? `, by ${drain.by}` : ''}${drain.reason ? `: ${drain.reason}` : ''}`;
 }
 
 function target(key, tiles, at) {

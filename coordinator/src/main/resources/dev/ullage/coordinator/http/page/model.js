@@ -21,6 +21,8 @@ export class Model {
     this.nodes = new Map();
     this.coordinator = null;
     this.jobs = [];
+    this.wishes = new Map();
+    this.drains = new Map();
     this.errors = [];
     this.heardAt = null;
     this.serverTime = null;
@@ -37,6 +39,8 @@ export class Model {
     this.coordinator = snapshot.coordinator;
     this.errors = snapshot.errors ?? [];
     this.oomMoves = snapshot.oomMoves ?? [];
+    this.wishes = new Map((snapshot.operator?.jobs ?? []).map((wish) => [wish.job, wish]));
+    this.drains = new Map((snapshot.operator?.draining ?? []).map((drain) => [drain.node, drain]));
     this.nodes = new Map(snapshot.nodes.map((node) => [node.node, node]));
     if (snapshot.full) {
       this.devices.clear();

@@ -103,8 +103,18 @@ async function once(lastEvent, parse, listener) {
   }
 }
 
-function headers(lastEvent) {
-  const all = { Accept: 'text/event-stream' };
+/** One answer of the API, with the token that the stream was let in with; null when there is none to be had. */
+export async function ask(path) {
+  try {
+    const response = await fetch(path, { headers: headers(undefined, 'application/json'), cache: 'no-store' });
+    return response.ok ? await response.json() : null;
+  } catch {
+    return null;
+  }
+}
+
+function headers(lastEvent, accept = 'text/event-stream') {
+  const all = { Accept: accept };
   if (lastEvent) {
     all['Last-Event-ID'] = lastEvent;
   }
