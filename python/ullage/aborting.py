@@ -1,8 +1,8 @@
 """Freeing this process's threads from collectives, where torch can (docs/oom.md).
 
 What torch offers differs by version and backend, so it is looked for and not concluded from a version:
-``torch.distributed.distributed_c10d._abort_process_group`` where there is one, which aborts all groups; then an ``abort``
-or ``_abort`` of each group or of its backend. Groups over gloo have neither in torch 1.13.
+``torch.distributed.distributed_c10d._abort_process_group`` where there is one, which aborts all groups; then an
+``abort`` or ``_abort`` of each group or of its backend. Groups over gloo have neither in torch 1.13.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def can_abort() -> bool:
 
 
 def abort_groups() -> bool:
-    """Aborts all groups of this process; returns whether anything was aborted. May hang: call it from a thread to spare.
+    """Aborts all groups of this process; returns whether anything was aborted. May hang: for a thread to spare.
 
     What a thread inside a collective sees is the backend's own: an error there, or a result that is none and an error
     from the next collective on.

@@ -137,8 +137,8 @@ def framework_settings(limit_bytes: int, device: Optional[Device], environ: Mapp
         given = environ.get("PYTORCH_ALLOC_CONF") or environ.get("PYTORCH_CUDA_ALLOC_CONF") or ""
         share = fraction_text(limit_bytes - DEFAULT_OVERHEAD_BYTES, device.total_bytes)
         if float(share) <= 0:
-            LOG.warning("ullage exec: a limit of %d bytes leaves torch's allocator nothing beside %d for its process; it"
-                        " starts without", limit_bytes, DEFAULT_OVERHEAD_BYTES)
+            LOG.warning("ullage exec: a limit of %d bytes leaves torch's allocator nothing beside %d for its process;"
+                        " it starts without", limit_bytes, DEFAULT_OVERHEAD_BYTES)
         elif _FRACTION_KEY not in given:
             settings["PYTORCH_ALLOC_CONF"] = f"{given},{_FRACTION_KEY}:{share}".lstrip(",")
             settings[HELD_VARIABLE] = str(limit_bytes)
@@ -166,7 +166,8 @@ def torch_version_for(command: List[str]) -> Optional[str]:
     program = shutil.which(command[0])
     if program is None:
         return None
-    words = _first_line(program) if _PYTHON_NAME.fullmatch(os.path.basename(program)) is None else [program] + command[1:]
+    is_script = _PYTHON_NAME.fullmatch(os.path.basename(program)) is None
+    words = _first_line(program) if is_script else [program] + command[1:]
     interpreter = shutil.which(words[0]) if words else None
     if interpreter is None or _PYTHON_NAME.fullmatch(os.path.basename(interpreter)) is None:
         return None

@@ -1,8 +1,8 @@
 """Freeing a process that the job's directive cannot reach otherwise, because it waits inside a collective.
 
-What a broken communicator leaves behind differs between backends and versions of torch. What is right for all of them is
-to end the process with a code of its own: the launcher starts the ranks again, and they take the directive up. Where the
-job can form its groups anew and torch can abort them, that is tried first.
+What a broken communicator leaves behind differs between backends and versions of torch. What is right for all of them
+is to end the process with a code of its own: the launcher starts the ranks again, and they take the directive up. Where
+the job can form its groups anew and torch can abort them, that is tried first.
 """
 
 from __future__ import annotations
