@@ -154,14 +154,14 @@ class Settings(unittest.TestCase):
         for version in (None, "1.13.1", "2.9.1+cu128", "2.1.0", "nonsense"):
             self.assertNotIn("PYTORCH_ALLOC_CONF", framework_settings(8 * GIB, self.DEVICE, {}, version))
         for version in ("2.10.0", "2.10.0+cu130", "3.0"):
-            self.assertEqual("per_process_memory_fraction:0.100000",
+            self.assertEqual("per_process_memory_fraction:0.093750",
                              framework_settings(8 * GIB, self.DEVICE, {}, version)["PYTORCH_ALLOC_CONF"])
 
     def test_what_the_user_set_stays(self):
         def given(**env):
             return framework_settings(8 * GIB, self.DEVICE, env, "2.10.0")
 
-        self.assertEqual("expandable_segments:True,per_process_memory_fraction:0.100000",
+        self.assertEqual("expandable_segments:True,per_process_memory_fraction:0.093750",
                          given(PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True")["PYTORCH_ALLOC_CONF"])
         self.assertNotIn("PYTORCH_ALLOC_CONF", given(PYTORCH_ALLOC_CONF="per_process_memory_fraction:0.5"))
         self.assertNotIn("XLA_CLIENT_MEM_FRACTION", given(XLA_PYTHON_CLIENT_MEM_FRACTION=".5"))
@@ -175,9 +175,33 @@ class Settings(unittest.TestCase):
         with mock.patch("importlib.metadata.version", return_value="2.10.0"):
             self.assertEqual("2.10.0", torch_version_for([sys.executable, "train.py"]))
             self.assertEqual("2.10.0", torch_version_for([sys.executable, "-m", "train"]))
-            self.assertIsNone(torch_version_for([sys.executable, "-I", "train.py"]))
+            self.assertIsNone(torch_version_for([sys.executable, "-X", "importtime", "train.py"]))
             self.assertIsNone(torch_version_for(["sh", "train.sh"]))
             self.assertIsNone(torch_version_for(["no-such-command"]))
+
+    def test_another_interpreter_is_asked_with_the_options_that_change_what_it_finds(self):
+        with tempfile.TemporaryDirectory() as folder:
+            other = Path(folder) / "python3.99"
+            other.write_text('#!/bin/sh\ncase "$1" in -I) exit 1;; -s) echo 2.9.0;; *) echo 2.11.0+cu130;; esac\n',
+                             encoding="utf-8")
+            script = Path(folder) / "train"
+            script.write_text(f"#!/usr/bin/env {other} -u\nimport torch\n", encoding="utf-8")
+            for file in (other, script):
+                file.chmod(0o755)
+            commands = (
+                [str(other), "train.py"], [str(other), "-u", "-s", "train.py"], [str(other), "-I", "train.py"],
+                [str(other), "-W", "error", "train.py"], [str(script), "--epochs", "3"])
+            self.assertEqual(["2.11.0+cu130", "2.9.0", None, None, "2.11.0+cu130"],
+                             [torch_version_for(command) for command in commands])
+
+    def test_what_holds_the_process_is_said_with_what_holds_it(self):
+        settings = framework_settings(8 * GIB, self.DEVICE, {}, "2.10.0")
+        self.assertEqual(str(8 * GIB), settings["ULLAGE_HELD_BYTES"])
+        for given in ({"PYTORCH_ALLOC_CONF": "per_process_memory_fraction:0.5"}, {}):
+            version = "2.10.0" if given else "2.9.0"
+            self.assertNotIn("ULLAGE_HELD_BYTES", framework_settings(8 * GIB, self.DEVICE, given, version))
+        with self.assertLogs("ullage", "WARNING"):
+            self.assertNotIn("PYTORCH_ALLOC_CONF", framework_settings(512 << 20, self.DEVICE, {}, "2.10.0"))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import gc
 import sys
 import threading
 import unittest
+import unittest.mock
 import weakref
 
 try:
@@ -13,7 +14,7 @@ except ImportError:
     print("tests.test_steps: skipped, no torch in this Python", file=sys.stderr)
 
 from ullage.batches import cut, rows
-from ullage.errors import OutOfMemoryStop, RestartForMemory
+from ullage.errors import OutOfMemoryStop, RestartForMemory, StepAgain
 from ullage.interrupt import Interrupter
 from ullage.mailbox import Directive, Mailbox
 
@@ -275,6 +276,94 @@ class RunOutOfMemory(WithWorker):
             handle.steps()
 
 
+class Collective:
+    """One that only an abort ends: with an error, or as if nothing had happened."""
+
+    def __init__(self, error=None, frees=True):
+        self._aborted = threading.Event()
+        self._error = error
+        self._frees = frees
+        self.aborts = 0
+
+    def wait(self):
+        self._aborted.wait(10)
+        if self._error is not None:
+            raise self._error
+
+    def abort(self):
+        self.aborts += 1
+        if self._frees:
+            self._aborted.set()
+        return True
+
+
+@unittest.skipIf(torch is None, "python3-torch: no torch in this Python")
+class AbortInsideACollective(WithWorker):
+    """One rank, whose groups can be aborted by what stands in for torch's own."""
+
+    def steps(self, collective, **options):
+        self.rebuilt = []
+        for name, fake in (("can_abort", lambda: True), ("abort_groups", collective.abort)):
+            patch = unittest.mock.patch("ullage.steps." + name, fake)
+            patch.start()
+            self.addCleanup(patch.stop)
+        model = Model()
+        rank = self.attached(self.connect())
+        handle = ullage_torch.attach(model, torch.optim.SGD(model.parameters(), lr=0.1), rank, usage=lambda: 1000)
+        self.addCleanup(handle.detach)
+        return handle.steps(rebuild=self.rebuilt.append, **options)
+
+    def interrupted(self, collective, *, line=None, **options):
+        steps = self.steps(collective, **options)
+        with unittest.mock.patch("ullage.interrupt.RESTART_SECONDS", 0.05):
+            with steps.watched():
+                self.worker.say(directive(restart=True) if line is None else line)
+                collective.wait()
+        return steps
+
+    def test_a_collective_that_an_abort_ends_with_an_error_is_a_step_again(self):
+        collective = Collective(RuntimeError("NCCL communicator was aborted on rank 0."))
+        with self.assertRaises(StepAgain):
+            self.interrupted(collective)
+        self.assertEqual(([1], 1), (self.rebuilt, collective.aborts))
+        self.assertEqual(1, self.worker.wait_for("directive-applied")["sequence"])
+        self.assertEqual([], self.worker.heard("oom"), "that is no error of this rank's")
+
+    def test_one_that_ends_as_if_nothing_had_happened_is_one_too(self):
+        with self.assertRaises(StepAgain):
+            self.interrupted(Collective())
+        self.assertEqual([1], self.rebuilt)
+
+    def test_whatever_an_aborted_collective_raises_is_no_error_of_the_users(self):
+        with self.assertRaises(StepAgain):
+            self.interrupted(Collective(ValueError("Invalid process group specified or has been destroyed.")))
+
+    def test_a_restart_and_a_stop_end_the_process_all_the_same(self):
+        for level, ending in (("RESTART", RestartForMemory), ("STOP", OutOfMemoryStop)):
+            collective = Collective()
+            steps = self.steps(collective)
+            self.worker.say(directive(level=level, restart=level == "RESTART"))
+            self.worker.wait_until(lambda: steps._rank.mail.newest is not None)
+            with self.assertRaises(ending):
+                with steps.watched():
+                    pass
+            self.assertEqual(([], 0), (self.rebuilt, collective.aborts))
+            self.tearDown_rank(steps)
+
+    def tearDown_rank(self, steps):
+        steps._rank.close()
+
+    def test_groups_that_cannot_be_formed_anew_are_a_restart(self):
+        steps = self.steps(Collective())
+        steps._options.rebuild = lambda number: 1 / 0
+        self.worker.say(directive(restart=True))
+        self.worker.wait_until(lambda: steps._rank.mail.newest is not None)
+        with self.assertRaises(RestartForMemory) as raised:
+            with steps.watched():
+                pass
+        self.assertIn("could not be formed anew: division by zero", raised.exception.reason)
+
+
 class Batches(unittest.TestCase):
     def test_parts_have_the_batchs_shape(self):
         with self.assertRaisesRegex(ValueError, "parts of one length"):
@@ -339,3 +428,26 @@ class Interruption(unittest.TestCase):
         with self.watch.inside(restartable=False):
             self.watch.ordered(Directive.of(directive(resumed=True)))
             self.assertFalse(self.ended.wait(0.3))
+
+    def test_where_groups_can_be_aborted_that_comes_first_and_an_end_only_when_it_frees_nobody(self):
+        aborts = []
+        watch = Interrupter(0.2, end=lambda reason: self.ended.set(), abort=lambda: aborts.append(1) or True)
+        with unittest.mock.patch("ullage.interrupt.RESTART_SECONDS", 0.05):
+            with watch.inside(restartable=True):
+                watch.ordered(Directive.of(directive(restart=True)))
+                self.assertTrue(self.ended.wait(5))
+        self.assertEqual([1], aborts)
+        self.assertTrue(watch.aborted)
+        with watch.inside(restartable=True):
+            self.assertFalse(watch.aborted, "that was another step")
+
+    def test_an_abort_that_fails_or_hangs_is_an_end(self):
+        hanging = threading.Event()
+        self.addCleanup(hanging.set)
+        for abort in (lambda: False, lambda: hanging.wait(10)):
+            ended = threading.Event()
+            watch = Interrupter(0.1, end=lambda reason: ended.set(), abort=abort)
+            with unittest.mock.patch("ullage.interrupt.RESTART_SECONDS", 0.05):
+                with watch.inside(restartable=True):
+                    watch.ordered(Directive.of(directive(restart=True)))
+                    self.assertTrue(ended.wait(5))

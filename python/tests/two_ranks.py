@@ -1,8 +1,10 @@
-"""One of two ranks over gloo, for tests.test_two_ranks: ``two_ranks.py equal`` or ``two_ranks.py collective``."""
+"""One of two ranks over gloo, for tests.test_two_ranks: ``two_ranks.py equal``, ``collective`` or ``rebuild``."""
 
 import datetime
 import json
+import os
 import sys
+import threading
 
 import torch
 import torch.distributed as dist
@@ -56,8 +58,41 @@ def collective(me):
         dist.all_reduce(torch.ones(1))
 
 
+def rebuild(me):
+    """As ``collective``, with groups that can be aborted: both stay, form their group anew and go on.
+
+    This torch has no abort. What stands in for it: a rank that is in no collective destroys its group, which breaks the
+    connections that the other one waits on; called beside a collective it does nothing, for that would wait for it.
+    """
+    def abort(group=None):
+        if threading.current_thread() is threading.main_thread():
+            dist.destroy_process_group()
+
+    dist.distributed_c10d._abort_process_group = abort
+    model = model_of(False)
+    attempts = []
+
+    def form_anew(number):
+        attempts.append(number)
+        store = dist.FileStore(os.path.join(os.environ["FOLDER"], f"again-{number}"), 2)
+        dist.init_process_group("gloo", store=store, rank=me, world_size=2)
+
+    steps = ullage.torch.attach(model, torch.optim.SGD(model.parameters(), lr=0.1)).steps(rebuild=form_anew)
+    again, total = 0, torch.zeros(1)
+    while not attempts or total.item() != 2:
+        try:
+            with steps.watched():
+                if me == 1 and not attempts:
+                    raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+                total = torch.ones(1)
+                dist.all_reduce(total)
+        except ullage.StepAgain:
+            again += 1
+    print(json.dumps([again, attempts, steps.micro_batch, steps.applied]), flush=True)
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=600))
     ullage.connect()
-    {"equal": equal, "collective": collective}[sys.argv[1]](dist.get_rank())
+    {"equal": equal, "collective": collective, "rebuild": rebuild}[sys.argv[1]](dist.get_rank())

@@ -16,8 +16,8 @@ from ullage.applier import Applier, Usage
 from ullage.client import Rank
 from ullage.device import Device
 from ullage.connecting import connect, current
-from ullage.errors import (LaunchError, MemoryLimitError, OutOfMemoryStop, ProtocolError, RestartForMemory, StepFailed,
-                           UllageError)
+from ullage.errors import (LaunchError, MemoryLimitError, OutOfMemoryStop, ProtocolError, RestartForMemory, StepAgain,
+                           StepFailed, UllageError)
 from ullage.launch import LaunchInfo, discover
 from ullage.phases import BACKWARD, CHECKPOINT, EVALUATION, FORWARD, IDLE, INIT, OPTIMIZER, PHASES
 
@@ -25,7 +25,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Applier", "Device", "LaunchError", "LaunchInfo", "LimitedAllocator", "MemoryLimitError",
-    "OutOfMemoryStop", "ProtocolError", "Rank", "RestartForMemory", "StepFailed", "UllageError", "Usage",
+    "OutOfMemoryStop", "ProtocolError", "Rank", "RestartForMemory", "StepAgain", "StepFailed", "UllageError", "Usage",
     "connect", "current", "discover",
     "BACKWARD", "CHECKPOINT", "EVALUATION", "FORWARD", "IDLE", "INIT", "OPTIMIZER", "PHASES",
 ]

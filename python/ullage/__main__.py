@@ -27,7 +27,8 @@ environment of CMD:
   ULLAGE_LIMIT_BYTES                         the limit granted, the highest of any phase
   ULLAGE_LOCAL_RANK                          this rank's number on its host: the launcher's, else the worker's
   XLA_CLIENT_MEM_FRACTION                    on a real device, unless set already
-  PYTORCH_ALLOC_CONF                         on a real device, when CMD's torch is 2.10 or later
+  PYTORCH_ALLOC_CONF                         on a real device, when CMD's torch is 2.10 or later, less an overhead for
+  ULLAGE_HELD_BYTES                          what is beside its allocator; by the second its worker knows that
   XLA_CLIENT_MEM_FRACTION, XLA_PYTHON_CLIENT_PREALLOCATE
                                              with --framework jax: less an overhead for what is beside JAX's allocator
   ULLAGE_ALLOCATOR_MIB                       with --framework tensorflow: what to give a logical device, MiB, with the

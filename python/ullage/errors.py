@@ -52,6 +52,13 @@ class StepFailed(UllageError):
     """A step cannot go on because of another rank, or because nobody decided what is to be done."""
 
 
+class StepAgain(UllageError):
+    """A step was broken off on all ranks, their groups were formed anew, and what was directed is done.
+
+    Parameters are what ``rebuild`` left: go on from the checkpoint that it loaded.
+    """
+
+
 class OutOfMemoryStop(UllageError):
     """No level is left: the last word on the job's out-of-memory error, after the checkpoint that was registered."""
 

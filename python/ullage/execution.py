@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 from typing import Dict, List, Mapping, MutableMapping, NamedTuple, Optional
 
@@ -25,10 +26,18 @@ EXIT_REQUIRED = 75
 #: With ``--framework tensorflow``: what a script may give a logical device, MiB.
 ALLOCATOR_VARIABLE = "ULLAGE_ALLOCATOR_MIB"
 
+#: Set along with a fraction: the limit that it holds the process to, for the worker.
+HELD_VARIABLE = "ULLAGE_HELD_BYTES"
+
 _FRACTION_KEY = "per_process_memory_fraction"
 _FRACTION_DIGITS = 6
 #: The options of the interpreter that leave the set of installed packages as it is.
 _HARMLESS_OPTIONS = frozenset({"-u", "-m", "-c", "-B", "-O", "-OO", "-q", "-v"})
+#: Those that change it; another interpreter is asked with the same ones.
+_CHANGING_OPTIONS = frozenset({"-E", "-I", "-s", "-S"})
+_PYTHON_NAME = re.compile(r"python[0-9.]*")
+_PROBE = "import importlib.metadata as found; print(found.version('torch'))"
+_PROBE_SECONDS = 20
 
 
 class ExecOptions(NamedTuple):
@@ -77,7 +86,7 @@ def _describe(rank: Rank, options: ExecOptions, environ: MutableMapping[str, str
     rank.flush(1.0)
     in_force = rank.leave(bye=False)
     environ["ULLAGE_SOCKET"] = os.path.abspath(rank.socket_path)
-    for variable in ("ULLAGE_LIMIT_BYTES", ALLOCATOR_VARIABLE, IN_FORCE_VARIABLE):
+    for variable in ("ULLAGE_LIMIT_BYTES", ALLOCATOR_VARIABLE, IN_FORCE_VARIABLE, HELD_VARIABLE):
         environ.pop(variable, None)
     if rank.info is not None:
         environ["ULLAGE_JOB"] = rank.info.job
@@ -113,7 +122,8 @@ def framework_settings(limit_bytes: int, device: Optional[Device], environ: Mapp
     """The variables that hold a framework to ``limit_bytes`` from its start; none for a simulated device.
 
     ``torch_version`` is that of the command's interpreter, None when not known: a torch older than 2.10 aborts on
-    the key it does not know, so it is set only for one that is known to know it. What the user set stays.
+    the key it does not know, so it is set only for one that is known to know it. What the user set stays. Torch's
+    allocator gets the limit less what its process uses beside it, so that the process keeps to the limit.
     """
     if not is_real(device):
         return {}
@@ -125,8 +135,13 @@ def framework_settings(limit_bytes: int, device: Optional[Device], environ: Mapp
     if torch_version is not None and _at_least(torch_version, (2, 10)):
         # The newer name hides the older one, so what the user wrote in the older one comes along.
         given = environ.get("PYTORCH_ALLOC_CONF") or environ.get("PYTORCH_CUDA_ALLOC_CONF") or ""
-        if _FRACTION_KEY not in given:
-            settings["PYTORCH_ALLOC_CONF"] = f"{given},{_FRACTION_KEY}:{fraction}".lstrip(",")
+        share = fraction_text(limit_bytes - DEFAULT_OVERHEAD_BYTES, device.total_bytes)
+        if float(share) <= 0:
+            LOG.warning("ullage exec: a limit of %d bytes leaves torch's allocator nothing beside %d for its process;"
+                        " it starts without", limit_bytes, DEFAULT_OVERHEAD_BYTES)
+        elif _FRACTION_KEY not in given:
+            settings["PYTORCH_ALLOC_CONF"] = f"{given},{_FRACTION_KEY}:{share}".lstrip(",")
+            settings[HELD_VARIABLE] = str(limit_bytes)
     return settings
 
 
@@ -143,19 +158,62 @@ def fraction_text(limit_bytes: int, total_bytes: int) -> str:
 
 
 def torch_version_for(command: List[str]) -> Optional[str]:
-    """The version of the torch that ``command`` would import; None unless it runs this very interpreter."""
+    """The version of the torch that ``command`` would import; None unless it surely runs a Python that told.
+
+    This interpreter is not started again for that. Another one, also by a script's first line, is asked with the same
+    options, without importing torch: that takes seconds, and may touch a device.
+    """
     program = shutil.which(command[0])
-    if program is None or not sys.executable or sys.flags.isolated or sys.flags.no_site:
+    if program is None:
         return None
-    same_folder = os.path.dirname(os.path.abspath(program)) == os.path.dirname(os.path.abspath(sys.executable))
-    if not same_folder or os.path.realpath(program) != os.path.realpath(sys.executable):
+    is_script = _PYTHON_NAME.fullmatch(os.path.basename(program)) is None
+    words = _first_line(program) if is_script else [program] + command[1:]
+    interpreter = shutil.which(words[0]) if words else None
+    if interpreter is None or _PYTHON_NAME.fullmatch(os.path.basename(interpreter)) is None:
         return None
-    if len(command) > 1 and command[1].startswith("-") and command[1] not in _HARMLESS_OPTIONS:
-        return None
+    options: List[str] = []
+    for word in words[1:]:
+        if not word.startswith("-"):
+            break
+        if word in _CHANGING_OPTIONS:
+            options.append(word)
+        elif word not in _HARMLESS_OPTIONS:
+            return None
+        if word in ("-m", "-c"):
+            break
+    if not options and _is_this(interpreter):
+        try:
+            return importlib.metadata.version("torch")
+        except importlib.metadata.PackageNotFoundError:
+            return None
+    return _asked(interpreter, options)
+
+
+def _is_this(interpreter: str) -> bool:
+    if not sys.executable or sys.flags.isolated or sys.flags.no_site:
+        return False
+    same_folder = os.path.dirname(os.path.abspath(interpreter)) == os.path.dirname(os.path.abspath(sys.executable))
+    return same_folder and os.path.realpath(interpreter) == os.path.realpath(sys.executable)
+
+
+def _first_line(program: str) -> List[str]:
+    """What a script says runs it, by words; nothing for a program that is none."""
     try:
-        return importlib.metadata.version("torch")
-    except importlib.metadata.PackageNotFoundError:
+        with open(program, "rb") as file:
+            line = file.readline(256)
+    except OSError:
+        return []
+    words = line[2:].decode("utf-8", "replace").split() if line.startswith(b"#!") else []
+    return words[1:] if words and os.path.basename(words[0]) == "env" else words
+
+
+def _asked(interpreter: str, options: List[str]) -> Optional[str]:
+    try:
+        answer = subprocess.run([interpreter, *options, "-c", _PROBE], stdin=subprocess.DEVNULL, capture_output=True,
+                                text=True, timeout=_PROBE_SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError):
         return None
+    return answer.stdout.strip() or None if answer.returncode == 0 else None
 
 
 def _at_least(version: str, wanted: tuple) -> bool:

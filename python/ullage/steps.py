@@ -18,18 +18,20 @@ What is not covered, and what happens then: docs/oom.md.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 from typing import Any, Callable, ContextManager, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import torch
 import torch.distributed as dist
 
+from ullage.aborting import abort_groups, can_abort
 from ullage.agreement import Agreement, GroupAgreement, LoneAgreement
 from ullage.batches import cut, rows
 from ullage.cleanup import State, drop_frames, give_back
 from ullage.client import Rank
-from ullage.errors import OutOfMemoryStop, RestartForMemory, StepFailed
-from ullage.interrupt import Interrupter
+from ullage.errors import OutOfMemoryStop, RestartForMemory, StepAgain, StepFailed
+from ullage.interrupt import Interrupter, goes_on
 from ullage.mailbox import Directive
 from ullage.oom import OutOfMemory, of_error
 from ullage.oomreport import can_set_allocator, report, set_allocator
@@ -60,7 +62,9 @@ class Steps:
         self._started = False
         self._error: Optional[BaseException] = None
         self._agreement: Agreement = _agreement()
-        self._interrupter = Interrupter(options.interrupt_after)
+        may_abort = options.rebuild is not None and can_abort()
+        self._interrupter = Interrupter(options.interrupt_after, abort=abort_groups if may_abort else None)
+        self._may_abort = may_abort
         rank.mail.on_directive(self._interrupter.ordered)
 
     @property
@@ -113,6 +117,9 @@ class Steps:
         An out-of-memory error in it is reported, the job's directive is waited for, and the processes of all ranks
         end with code 83, to be started again by the launcher: those inside a collective by the client's own thread.
         The restarted ones take the directive up. Without a directive in time the error is raised as it is.
+
+        With ``rebuild``, and a torch that can abort groups, the processes stay: groups are aborted, ``rebuild`` forms
+        them anew, the directive is applied on all ranks, and this raises StepAgain.
         """
         with self._interrupter.inside(restartable=True):
             self._take_up()
@@ -173,9 +180,9 @@ class Steps:
     def _raise_after_report(self, error: Exception) -> None:
         """Reports an error that no retry can follow; raises RestartForMemory once the job's directive says so."""
         found = of_error(error)
-        if found is not None:
+        if found is not None and not self._interrupter.aborted:
             self._report(found, None, None, retry=False)
-        elif not isinstance(error, RuntimeError):
+        elif not isinstance(error, RuntimeError) and not self._interrupter.aborted:
             return
         # A collective that broke because a peer ended may be the peer's out-of-memory error.
         patience = self._options.decide_within if found is not None else 1.0
@@ -188,7 +195,30 @@ class Steps:
         self._interrupter.applied(directive.sequence)
         if directive.level == "STOP":
             raise OutOfMemoryStop(directive.reason) from error
+        if self._may_abort and goes_on(directive):
+            self._reform(directive, error)
         raise RestartForMemory(directive.reason) from error
+
+    def _reform(self, directive: Directive, error: Optional[Exception]) -> None:
+        """Forms the job's groups anew with what the user registered, and applies the directive; raises StepAgain.
+
+        The rank that ran out aborts its groups too: it is in no collective, but the others may wait for it in one.
+        """
+        if not self._interrupter.aborted and not abort_groups():
+            return
+        reason = directive.reason
+        if error is not None:
+            drop_frames(error)
+        self._drop_gradients()
+        give_back()
+        try:
+            if self._options.rebuild is not None:
+                self._options.rebuild(directive.sequence)
+        except Exception as failure:
+            raise RestartForMemory(f"{reason}; the groups could not be formed anew: {failure}") from failure
+        self._agreement = _agreement()
+        self._follow(directive.sequence, reformed=True)
+        raise StepAgain(reason)
 
     # ---- directives ---------------------------------------------------------------------------------------------
 
@@ -207,8 +237,11 @@ class Steps:
         if wanted > self._applied:
             self._follow(wanted)
 
-    def _follow(self, sequence: int) -> None:
-        """Waits for a directive of at least ``sequence``, sees to it that all ranks have the same one, applies it."""
+    def _follow(self, sequence: int, reformed: bool = False) -> None:
+        """Waits for a directive of at least ``sequence``, sees to it that all ranks have the same one, applies it.
+
+        ``reformed``: the groups were formed anew, in the place of a restart of the processes.
+        """
         for _ in range(_ROUNDS):
             directive = self._rank.mail.wait(sequence - 1, self._options.decide_within)
             held = 0 if directive is None else directive.sequence
@@ -218,12 +251,12 @@ class Steps:
                 raise self._own_error(StepFailed(
                     f"no decision of the coordinator within {self._options.decide_within:g} s"))
             if most == -least:
-                self._apply(directive, resumed=not any_new)
+                self._apply(directive, resumed=not any_new, reformed=reformed)
                 return
             sequence = most
         raise StepFailed("the ranks did not come to hold the same directive")
 
-    def _apply(self, directive: Directive, resumed: bool) -> None:
+    def _apply(self, directive: Directive, resumed: bool, reformed: bool) -> None:
         self._rank.mail.drop("oom")
         self._applied = directive.sequence
         self._interrupter.applied(directive.sequence)
@@ -240,7 +273,8 @@ class Steps:
                               "directive": directive.line})
         if self._agreement.highest([int(failure is not None)])[0]:
             raise failure or StepFailed(f"another rank could not apply: {directive.reason}")
-        if not resumed and (directive.restart or directive.level == "STOP"):
+        ends = not goes_on(directive) or (directive.restart and not reformed)
+        if not resumed and ends:
             self._end(directive)
 
     def _do(self, directive: Directive, resumed: bool) -> None:
@@ -300,22 +334,22 @@ class Steps:
         return None if usage is None else usage.allocated_bytes
 
 
+@dataclasses.dataclass
 class Options:
     """What ``Attachment.steps`` takes; see there."""
 
-    def __init__(self, micro_batch: Optional[int] = None, simplify: Optional[Callable[[], None]] = None,
-                 cpu: Optional[Callable[[], None]] = None, checkpoint: Optional[Callable[[], None]] = None,
-                 before_step: Optional[Callable[[], None]] = None, decide_within: float = 30.0,
-                 interrupt_after: float = 60.0) -> None:
-        if micro_batch is not None and micro_batch < 1:
-            raise ValueError(f"micro_batch must be 1 or more: {micro_batch}")
-        self.micro_batch = micro_batch
-        self.simplify = simplify
-        self.cpu = cpu
-        self.checkpoint = checkpoint
-        self.before_step = before_step
-        self.decide_within = decide_within
-        self.interrupt_after = interrupt_after
+    micro_batch: Optional[int] = None
+    simplify: Optional[Callable[[], None]] = None
+    cpu: Optional[Callable[[], None]] = None
+    checkpoint: Optional[Callable[[], None]] = None
+    before_step: Optional[Callable[[], None]] = None
+    rebuild: Optional[Callable[[int], None]] = None
+    decide_within: float = 30.0
+    interrupt_after: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.micro_batch is not None and self.micro_batch < 1:
+            raise ValueError(f"micro_batch must be 1 or more: {self.micro_batch}")
 
     def levels(self) -> Dict[str, Callable[[], None]]:
         """What may be ordered beside the micro-batch, by the protocol's names."""

@@ -170,7 +170,9 @@ class Attachment:
         ``micro_batch``: most samples at once, by default the whole batch. ``simplify``, ``cpu``: called once, on all
         ranks at the same step, when a smaller micro-batch is not enough. ``checkpoint``: called before the job stops
         or its processes are started again, with parameters that are the same on all ranks. ``before_step``: called
-        between the gradients' mean and the optimizer's step, for clipping. ``decide_within``: seconds to wait for the
+        between the gradients' mean and the optimizer's step, for clipping. ``rebuild``: called with a number that is
+        new each time, on all ranks, after their groups were aborted in a ``watched`` step: forms them anew, and loads
+        a checkpoint. ``decide_within``: seconds to wait for the
         coordinator. ``interrupt_after``: seconds after which a rank that does not take a directive up is ended.
         """
         from ullage.steps import Options, Steps

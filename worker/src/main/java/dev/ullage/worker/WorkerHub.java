@@ -289,19 +289,19 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private static void tell(DeviceId device, EnforcementWatch.Change change) {
         if (change.isRaised()) {
             LOG.warn(
-                    "device={} rank={} alarm=ABOVE_CEILING used=\"{}\" ceiling=\"{}\" reason=\"its processes use more"
-                            + " than the limit it was given; see whyNotHigher in the status for what could hold it\"",
+                    "device={} rank={} alarm=ABOVE_CEILING used=\"{}\" bound=\"{}\" reason=\"its processes use more"
+                            + " than it was given; see whyNotHigher in the status for what could hold it\"",
                     device,
                     change.instance(),
                     change.used(),
-                    change.ceiling());
+                    change.bound());
         } else {
             LOG.info(
-                    "device={} rank={} alarm=OVER used=\"{}\" ceiling=\"{}\" reason=\"within its limit again\"",
+                    "device={} rank={} alarm=OVER used=\"{}\" bound=\"{}\" reason=\"within its limit again\"",
                     device,
                     change.instance(),
                     change.used(),
-                    change.ceiling());
+                    change.bound());
         }
     }
 

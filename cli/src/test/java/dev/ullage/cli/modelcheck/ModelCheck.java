@@ -14,7 +14,7 @@ import java.util.Optional;
 /** Breadth first through all states of a small world, each once by its text; then backwards from the states at rest. */
 final class ModelCheck {
     private final Map<String, Integer> numbers = new LinkedHashMap<>();
-    private final Deque<SmallWorld> frontier = new ArrayDeque<>();
+    private final Deque<State> frontier = new ArrayDeque<>();
     private final List<int[]> successors = new ArrayList<>();
     private final BitSet atRest = new BitSet();
     private Optional<String> broken = Optional.empty();
@@ -30,8 +30,12 @@ final class ModelCheck {
     record Result(int states, long steps, int atRest, Optional<String> broken, List<String> stuck) {}
 
     static Result run(Bounds bounds) {
+        return run(SmallWorld.initial(bounds));
+    }
+
+    static Result run(State initial) {
         ModelCheck check = new ModelCheck();
-        check.explore(SmallWorld.initial(bounds));
+        check.explore(initial);
         return new Result(
                 check.numbers.size(),
                 check.successors.stream().mapToLong(next -> next.length).sum(),
@@ -40,16 +44,16 @@ final class ModelCheck {
                 check.broken.isPresent() ? List.of() : check.stuck());
     }
 
-    private void explore(SmallWorld initial) {
+    private void explore(State initial) {
         number(initial);
         while (!frontier.isEmpty() && broken.isEmpty()) {
-            SmallWorld world = frontier.removeFirst();
+            State world = frontier.removeFirst();
             successors.add(
-                    Steps.from(world).stream().mapToInt(this::number).distinct().toArray());
+                    world.next().stream().mapToInt(this::number).distinct().toArray());
         }
     }
 
-    private int number(SmallWorld world) {
+    private int number(State world) {
         String text = world.encoded();
         Integer known = numbers.get(text);
         if (known != null) {

@@ -31,7 +31,7 @@ import java.util.Optional;
  * worker, the death of a rank, a unit of foreign memory that comes and goes. Every message may arrive at any time, and
  * at any number of times. A world is one state; {@link Steps} knows the next ones.
  */
-final class SmallWorld {
+final class SmallWorld implements State {
     static final int RANKS = 2;
     static final long UNITS = 5;
 
@@ -165,7 +165,8 @@ final class SmallWorld {
 
     // ---- what must hold
 
-    Optional<String> broken() {
+    @Override
+    public Optional<String> broken() {
         long sum = 0;
         for (SmallRank rank : ranks) {
             long ceiling = ledger.grant(instance(rank.number))
@@ -184,8 +185,9 @@ final class SmallWorld {
         return ledger.excess().isZero() ? Optional.empty() : Optional.of("the ledger is over its budget");
     }
 
-    /** Whether the last plan is all there is: in force, confirmed, and of the dead nothing is left. */
-    boolean isAtRest() {
+    /** The last plan is all there is: in force, confirmed, and of the dead nothing is left. */
+    @Override
+    public boolean isAtRest() {
         boolean hasTerms = ledger.inForce().equals(ledger.wanted())
                 && ledger.inForce().reserve().equals(LAST.reserve())
                 && ledger.highestToken().equals(Optional.of(LAST.token()));
@@ -207,8 +209,13 @@ final class SmallWorld {
                         .isPresent();
     }
 
-    /** Two worlds with the same text have the same future. */
-    String encoded() {
+    @Override
+    public List<SmallWorld> next() {
+        return Steps.from(this);
+    }
+
+    @Override
+    public String encoded() {
         StringBuilder text = new StringBuilder();
         text.append(wish)
                 .append(crashesLeft)

@@ -5,12 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -22,8 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
  * on simulated devices of 40 GiB of which 32 GiB may be promised; an allocator that counts and no memory behind it.
  */
 class TurnsIT {
-    private static final Duration WITHIN = Duration.ofMinutes(2);
-    private static final long MIB = 1L << 20;
+    private static final Duration WITHIN = TurnNode.WITHIN;
+    private static final long MIB = TurnNode.MIB;
 
     /** A process for each rank, forked before it knows the client; the ranks of a job meet in every backward pass. */
     private static final String JOB =
@@ -33,8 +31,8 @@ class TurnsIT {
             from ullage.allocator import LimitedAllocator
             from ullage.errors import MemoryLimitError
 
-            job, ranks, steps, go = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-            holds = len(sys.argv) > 5
+            job, ranks, steps = sys.argv[1], int(sys.argv[3]), int(sys.argv[4])
+            go, holds = os.path.join(sys.argv[2], "go-" + job), len(sys.argv) > 5
             persistent, peak = 6521 << 20, 23090 << 20
 
             def train(number, barrier):
@@ -76,77 +74,35 @@ class TurnsIT {
             [process.join() for process in processes]
             """;
 
+    private static final String DECLARED =
+            """
+            jobs {
+              a { persistent = 6521MiB, peak = 23090MiB }
+              b { persistent = 6521MiB, peak = 23090MiB }
+            }
+            """;
+
     @TempDir
     private Path folder;
 
-    private final List<TestProcess> processes = new ArrayList<>();
+    private Optional<TurnNode> node = Optional.empty();
 
     @AfterEach
     void stopAll() {
-        for (int i = processes.size() - 1; i >= 0; i--) {
-            processes.get(i).close();
-        }
+        node.ifPresent(TurnNode::close);
     }
 
-    private Api node(String simulate, String turns) throws IOException {
-        int port = Ports.free();
-        Path settings = Files.writeString(
-                folder.resolve("turns.conf"),
-                """
-                ullage {
-                  node.state-dir = "%s"
-                  cluster.port = 0
-                  http.port = %d
-                  worker.devices.simulate = "%s"
-                  limits {
-                    turns = %s
-                    jobs {
-                      a { persistent = 6521MiB, peak = 23090MiB }
-                      b { persistent = 6521MiB, peak = 23090MiB }
-                    }
-                  }
-                }
-                """
-                        .formatted(folder.resolve("state"), port, simulate, turns));
-        TestProcess up = TestProcess.start(
-                folder, "up", List.of(Distribution.ullage(), "up", "--config", settings.toString()), Map.of());
-        processes.add(up);
-        up.awaitOutput("is ready", UpNode.READY_WITHIN);
-        return new Api(port);
+    private TurnNode node(String simulate, String turns) throws IOException {
+        TurnNode started = TurnNode.start(folder, simulate, "turns = " + turns + "\n" + DECLARED);
+        node = Optional.of(started);
+        return started;
     }
 
-    private TestProcess job(String name, int ranks, int steps, String... more) throws IOException {
-        Path script = Files.writeString(folder.resolve("job.py"), JOB);
-        List<String> command = new ArrayList<>(List.of(
-                Distribution.PYTHON,
-                script.toString(),
-                name,
-                Integer.toString(ranks),
-                Integer.toString(steps),
-                folder.resolve("go-" + name).toString()));
-        command.addAll(List.of(more));
-        TestProcess process = TestProcess.start(
-                folder,
-                "job-" + name,
-                command,
-                Map.of(
-                        "ULLAGE_SOCKET", folder.resolve("state/ranks.sock").toString(),
-                        "PYTHONPATH", Distribution.pythonPath()));
-        processes.add(process);
-        return process;
-    }
-
-    private void go(String... jobs) throws IOException {
-        for (String job : jobs) {
-            Files.writeString(folder.resolve("go-" + job), "");
-        }
-    }
-
-    private static boolean areTurnsInForce(JsonNode status, int ranks) {
-        return Api.areSettled(status, ranks)
-                && Api.devices(status).stream()
-                        .allMatch(device ->
-                                device.path("turns").path("poolInForceBytes").asLong() == 16_569 * MIB);
+    private static TestProcess job(TurnNode node, String name, int ranks, int steps, String... more)
+            throws IOException {
+        List<String> arguments = new ArrayList<>(List.of(Integer.toString(ranks), Integer.toString(steps)));
+        arguments.addAll(List.of(more));
+        return node.job(JOB, name, arguments.toArray(new String[0]));
     }
 
     /** What each rank of the job said at its end. */
@@ -176,18 +132,19 @@ class TurnsIT {
 
     @Test
     void byTurnsTwoJobsReachTheirPeaksOnOneDeviceAndNoRequestIsRefused() throws IOException {
-        Api api = node("1x40GiB", "auto");
-        TestProcess a = job("a", 1, 40);
-        TestProcess b = job("b", 1, 40);
-        JsonNode status = api.await("turns", WITHIN, now -> areTurnsInForce(now, 2));
+        TurnNode node = node("1x40GiB", "auto");
+        TestProcess a = job(node, "a", 1, 40);
+        TestProcess b = job(node, "b", 1, 40);
+        JsonNode status = node.api().await("turns", WITHIN, now -> TurnNode.areTurnsInForce(now, 2));
         assertThat(Api.ranks(status))
                 .allSatisfy(
                         rank -> assertThat(rank.path("ceilingBytes").asLong()).isEqualTo(6_521 * MIB));
-        go("a", "b");
+        node.let("go-a");
+        node.let("go-b");
 
         assertFullTurns(results(a, 1), 40);
         assertFullTurns(results(b, 1), 40);
-        api.await("the ranks are gone", WITHIN, now -> {
+        node.api().await("the ranks are gone", WITHIN, now -> {
             Api.requireWithinBudget(now);
             return Api.ranks(now).isEmpty();
         });
@@ -196,11 +153,12 @@ class TurnsIT {
     // The same jobs with half of the device each: what turns are for.
     @Test
     void staticHalvesRefuseEveryPeak() throws IOException {
-        Api api = node("1x40GiB", "off");
-        TestProcess a = job("a", 1, 5);
-        TestProcess b = job("b", 1, 5);
-        api.await("halves", WITHIN, now -> Api.areSettled(now, 2));
-        go("a", "b");
+        TurnNode node = node("1x40GiB", "off");
+        TestProcess a = job(node, "a", 1, 5);
+        TestProcess b = job(node, "b", 1, 5);
+        node.api().await("halves", WITHIN, now -> Api.areSettled(now, 2));
+        node.let("go-a");
+        node.let("go-b");
 
         assertThat(results(a, 1).get(0).path("refused").asInt()).isEqualTo(5);
         assertThat(results(b, 1).get(0).path("refused").asInt()).isEqualTo(5);
@@ -209,11 +167,12 @@ class TurnsIT {
     // Each job has a rank on both devices and its ranks wait for each other: a turn per device would deadlock.
     @Test
     void jobsWhoseRanksWaitForEachOtherOverTwoDevicesNeverBlockEachOther() throws IOException {
-        Api api = node("2x40GiB", "auto");
-        TestProcess a = job("a", 2, 250);
-        TestProcess b = job("b", 2, 250);
-        api.await("turns", WITHIN, now -> areTurnsInForce(now, 4));
-        go("a", "b");
+        TurnNode node = node("2x40GiB", "auto");
+        TestProcess a = job(node, "a", 2, 250);
+        TestProcess b = job(node, "b", 2, 250);
+        node.api().await("turns", WITHIN, now -> TurnNode.areTurnsInForce(now, 4));
+        node.let("go-a");
+        node.let("go-b");
 
         assertFullTurns(results(a, 2), 250);
         assertFullTurns(results(b, 2), 250);
@@ -221,20 +180,17 @@ class TurnsIT {
 
     @Test
     void theTurnOfAProcessThatIsGonePassesAtOnce() throws IOException {
-        Api api = node("1x40GiB", "auto");
-        TestProcess a = job("a", 1, 1, "holds");
-        TestProcess b = job("b", 1, 1);
-        api.await("turns", WITHIN, now -> areTurnsInForce(now, 2));
-        go("a");
-        Eventually.find(
-                "somebody has the turn",
-                WITHIN,
-                () -> Optional.of(a.log()).filter(log -> log.contains("HOLDS")),
-                a::log);
-        JsonNode status = api.await(
-                "the holder is shown",
-                WITHIN,
-                now -> !Api.devices(now).get(0).path("turns").path("holding").isEmpty());
+        TurnNode node = node("1x40GiB", "auto");
+        TestProcess a = job(node, "a", 1, 1, "holds");
+        TestProcess b = job(node, "b", 1, 1);
+        node.api().await("turns", WITHIN, now -> TurnNode.areTurnsInForce(now, 2));
+        node.let("go-a");
+        TurnNode.awaitText(a, "HOLDS");
+        JsonNode status = node.api().await("the holder is shown", WITHIN, now -> !Api.devices(now)
+                .get(0)
+                .path("turns")
+                .path("holding")
+                .isEmpty());
         assertThat(Api.devices(status).get(0).path("turns").path("outBytes").asLong())
                 .isEqualTo(16_569 * MIB);
         long pid = Api.ranks(status).stream()
@@ -243,11 +199,12 @@ class TurnsIT {
                 .orElseThrow()
                 .path("pid")
                 .asLong();
-        go("b");
-        api.await(
-                "the other waits",
-                WITHIN,
-                now -> !Api.devices(now).get(0).path("turns").path("waiting").isEmpty());
+        node.let("go-b");
+        node.api().await("the other waits", WITHIN, now -> !Api.devices(now)
+                .get(0)
+                .path("turns")
+                .path("waiting")
+                .isEmpty());
         ProcessHandle.of(pid).orElseThrow().destroyForcibly();
 
         assertFullTurns(results(b, 1), 1);

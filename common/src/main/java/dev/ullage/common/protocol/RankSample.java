@@ -61,6 +61,21 @@ public record RankSample(
                 instance, facts, activity, use, rung, connected, ageMillis, needsRestart, watch, Optional.of(how));
     }
 
+    /** The same of a rank that only a restart can bring under its newest order, as its worker found. */
+    public RankSample needing(NeedsRestart restart) {
+        return new RankSample(
+                instance,
+                facts,
+                activity,
+                use,
+                enforcedBy,
+                connected,
+                ageMillis,
+                Optional.of(restart),
+                watch,
+                enforcement);
+    }
+
     /** Where in its training a rank is; the step is unknown when it does not count them. */
     public record Activity(Phase phase, OptionalLong step) {}
 }

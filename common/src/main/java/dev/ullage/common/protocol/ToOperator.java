@@ -12,6 +12,7 @@ import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** Answers of the coordinator to whoever looks or steers. */
 public sealed interface ToOperator extends WireMessage {
@@ -60,8 +61,16 @@ public sealed interface ToOperator extends WireMessage {
      * @param state how far it has come: {@code ORDERED}, {@code APPLIED}, {@code DONE}, {@code NO_EFFECT},
      *     {@code REPLACED}
      * @param ageMillis since this coordinator decided it, or first heard of it
+     * @param appliedMillis from when this coordinator heard that a rank ran out to when it heard that all ranks had
+     *     done the directive; empty: they have not, or another coordinator decided it
      */
-    record OomMove(JobDirective directive, String state, long ageMillis) {}
+    record OomMove(JobDirective directive, String state, long ageMillis, OptionalLong appliedMillis) {
+
+        /** One that not all ranks have done. */
+        public OomMove(JobDirective directive, String state, long ageMillis) {
+            this(directive, state, ageMillis, OptionalLong.empty());
+        }
+    }
 
     /** A write was accepted; {@code message} says what it changes. */
     record Accepted(String message) implements ToOperator {}

@@ -141,7 +141,8 @@ final class WireSamples {
                         "ACTIVE",
                         List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()))),
                         List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined")),
-                        Optional.of(new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500))))),
+                        Optional.of(
+                                new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500, OptionalLong.of(42)))))),
                 new Events(
                         List.of(new ClusterEvent(
                                 new EventId(3, 18),
@@ -346,7 +347,13 @@ final class WireSamples {
                 MemoryBytes.ofGibibytes(16),
                 List.of(new TurnReport.Holder(RANK.rank().job(), 750)),
                 List.of(new TurnReport.Waiter(RANK, 120)),
-                new TurnReport.Counts(9, 4, 2_300, 1));
+                new TurnReport.Counts(
+                        9,
+                        4,
+                        2_300,
+                        1,
+                        Optional.of(
+                                new TurnReport.WaitLengths(List.of(new TurnReport.WaitLengths.Length(100, 3)), 1))));
         return new LedgerReport(
                 wanted, wanted.withReserve(Share.ofPercent(20)), true, List.of(grant), counts, Optional.of(turns));
     }

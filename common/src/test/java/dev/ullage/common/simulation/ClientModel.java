@@ -221,7 +221,11 @@ public class ClientModel {
 
     /** An equal machine that goes its own way from here. */
     public ClientModel copy() {
-        ClientModel copy = new ClientModel(self);
+        return copyInto(new ClientModel(self));
+    }
+
+    /** Makes another machine equal to this one, but for rules that it breaks. */
+    protected final ClientModel copyInto(ClientModel copy) {
         copy.phase = phase;
         copy.newest = newest;
         copy.applied = applied;

@@ -31,6 +31,9 @@ final class OomJson {
         json.put("state", move.state());
         json.put("step", directive.step());
         json.put("ageMillis", move.ageMillis());
+        json.put(
+                "appliedMillis",
+                move.appliedMillis().isPresent() ? (Long) move.appliedMillis().getAsLong() : null);
         json.put("rank", directive.cause().rank());
         json.put("microBatch", known(directive.sizes().microBatch()));
         json.put("accumulation", known(directive.sizes().accumulation()));

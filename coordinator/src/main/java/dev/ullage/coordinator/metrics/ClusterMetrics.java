@@ -13,8 +13,10 @@ import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.OomMove;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
 import dev.ullage.common.protocol.TurnReport;
+import dev.ullage.coordinator.oom.MoveState;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -64,10 +66,21 @@ final class ClusterMetrics {
         for (RolloutState state : RolloutState.values()) {
             series.put(Metric.ROLLOUTS, List.of(lowerCase(state.name())), inState(status, state));
         }
+        status.ooms().ifPresent(ooms -> directives(ooms.moves()));
         status.nodes().forEach(this::node);
         series.put(Metric.LEFT_OUT, List.of("nodes"), Math.max(0, nodes - bounds.nodes()));
         series.put(Metric.LEFT_OUT, List.of("devices"), Math.max(0, devices - bounds.devices()));
         series.put(Metric.LEFT_OUT, List.of("ranks"), Math.max(0, ranks - bounds.ranks()));
+    }
+
+    /** The newest of a job is its last one; the others are replaced. */
+    private void directives(List<OomMove> moves) {
+        for (MoveState state : MoveState.values()) {
+            long jobs = moves.stream()
+                    .filter(move -> move.state().equals(state.name()))
+                    .count();
+            series.put(Metric.OOM_DIRECTIVES, List.of(lowerCase(state.name())), jobs);
+        }
     }
 
     private static long inState(ClusterStatus status, RolloutState state) {
@@ -167,8 +180,8 @@ final class ClusterMetrics {
                 inForce.pool().orElse(MemoryBytes.ZERO).value());
         series.put(Metric.DEVICE_POOL_OUT, labels, turns.out().value());
         series.put(Metric.DEVICE_TURNS, labels, counts.given());
-        series.put(Metric.DEVICE_TURN_WAITS, labels, counts.waits());
-        series.putMillis(Metric.DEVICE_TURN_WAIT, labels, counts.waitedMillis());
+        counts.waitsByLength()
+                .ifPresent(waits -> series.put(Metric.DEVICE_TURN_WAIT, labels, waits, counts.waitedMillis()));
         series.put(Metric.DEVICE_TURNS_MISSED, labels, counts.missed());
     }
 

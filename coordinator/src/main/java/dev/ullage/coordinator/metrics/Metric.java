@@ -30,6 +30,21 @@ enum Metric {
             "ullage_rollout_seconds",
             Label.NONE,
             "Time from a plan to the last confirmation; each settled plan that this node saw is counted once."),
+    OOM_MOVES(
+            Kind.COUNTER,
+            "ullage_oom_moves",
+            List.of("job", "level"),
+            "Directives after out-of-memory errors; each one that this node saw is counted once."),
+    OOM_DIRECTIVES(
+            Kind.GAUGE,
+            "ullage_oom_directives",
+            List.of("state"),
+            "Jobs whose newest directive is in this state; every state is there."),
+    OOM_APPLY_SECONDS(
+            Kind.HISTOGRAM,
+            "ullage_oom_apply_seconds",
+            Label.NONE,
+            "Time from a rank's report to when all ranks had done the directive; each that this node saw counts once."),
     SCRAPE_SECONDS(
             Kind.GAUGE,
             "ullage_scrape_seconds",
@@ -145,13 +160,11 @@ enum Metric {
     DEVICE_POOL_OUT(
             Kind.GAUGE, "ullage_device_pool_out_bytes", Label.DEVICE, "What of the pool the turns of now come to."),
     DEVICE_TURNS(Kind.COUNTER, "ullage_device_turns", Label.DEVICE, "Turns that ranks were given."),
-    DEVICE_TURN_WAITS(
-            Kind.COUNTER, "ullage_device_turn_waits", Label.DEVICE, "Times that a rank had to wait for a turn."),
     DEVICE_TURN_WAIT(
-            Kind.COUNTER,
+            Kind.HISTOGRAM,
             "ullage_device_turn_wait_seconds",
             Label.DEVICE,
-            "How long ranks waited for turns, all of them together."),
+            "How long ranks waited for a turn: each wait that took time, also one without a turn at its end."),
     DEVICE_TURNS_MISSED(
             Kind.COUNTER,
             "ullage_device_turns_missed",

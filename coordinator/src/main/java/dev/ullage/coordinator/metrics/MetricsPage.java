@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * What this node's {@code /metrics} says, in Prometheus' text format. It remembers only which plans it has counted;
- * everything else is made anew from what the coordinator said.
+ * What this node's {@code /metrics} says, in Prometheus' text format. It remembers only which plans and moves it has
+ * counted; everything else is made anew from what the coordinator said.
  */
 public final class MetricsPage {
     public static final String CONTENT_TYPE = PrometheusTextFormatWriter.CONTENT_TYPE;
@@ -30,6 +30,7 @@ public final class MetricsPage {
     private final ClusterMetrics.Bounds bounds;
     private final Supplier<DecisionCounts> decisions;
     private final RolloutTimes rolloutTimes = new RolloutTimes();
+    private final OomTimes oomTimes = new OomTimes();
     private final PrometheusTextFormatWriter writer = PrometheusTextFormatWriter.create();
 
     public MetricsPage(boolean dcgmAliases) {
@@ -54,11 +55,13 @@ public final class MetricsPage {
     /** @param took how long it took to hear it */
     public synchronized byte[] render(ClusterStatus status, Duration took) {
         rolloutTimes.see(status);
+        oomTimes.see(status);
         Series series = ClusterMetrics.of(status, bounds, dcgmAliases);
         series.put(Metric.SCRAPE_SECONDS, List.of(), took.toNanos() / NANOS_PER_SECOND);
         putDecisions(series);
         List<MetricSnapshot> snapshots = new ArrayList<>(series.snapshots());
         snapshots.add(rolloutTimes.snapshot());
+        snapshots.addAll(oomTimes.snapshots());
         return written(snapshots);
     }
 

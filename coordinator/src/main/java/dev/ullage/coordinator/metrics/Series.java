@@ -1,10 +1,15 @@
 package dev.ullage.coordinator.metrics;
 
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.protocol.TurnReport.WaitLengths;
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Exemplars;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.InfoSnapshot;
 import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
@@ -26,6 +31,7 @@ final class Series {
     private static final double MILLIS_PER_SECOND = 1000.0;
 
     private final Map<Metric, Map<Labels, Double>> values = new EnumMap<>(Metric.class);
+    private final Map<Metric, Map<Labels, HistogramDataPointSnapshot>> histograms = new EnumMap<>(Metric.class);
     private Names newest = new Names(List.of(), List.of(), Labels.EMPTY);
 
     private record Names(List<String> names, List<String> values, Labels labels) {}
@@ -55,6 +61,34 @@ final class Series {
         put(metric, labels, millis / MILLIS_PER_SECOND);
     }
 
+    /** A histogram. What is no such thing, as a faulty worker may say, is left out. */
+    void put(Metric metric, List<String> labels, WaitLengths waits, long sumMillis) {
+        List<Double> bounds = new ArrayList<>();
+        List<Number> counts = new ArrayList<>();
+        long before = -1;
+        for (WaitLengths.Length length : waits.upTo()) {
+            if (length.millis() <= before || length.waits() < 0) {
+                return;
+            }
+            before = length.millis();
+            bounds.add(length.millis() / MILLIS_PER_SECOND);
+            counts.add(length.waits());
+        }
+        bounds.add(Double.POSITIVE_INFINITY);
+        counts.add(Math.max(0, waits.longer()));
+        Labels named = named(metric.labels(), labels);
+        histograms
+                .computeIfAbsent(metric, key -> new LinkedHashMap<>())
+                .putIfAbsent(
+                        named,
+                        new HistogramDataPointSnapshot(
+                                ClassicHistogramBuckets.of(bounds, counts),
+                                sumMillis / MILLIS_PER_SECOND,
+                                named,
+                                Exemplars.EMPTY,
+                                0));
+    }
+
     void putInfo(Metric metric, List<String> labels) {
         put(metric, labels, 1L);
     }
@@ -62,6 +96,8 @@ final class Series {
     List<MetricSnapshot> snapshots() {
         List<MetricSnapshot> snapshots = new ArrayList<>();
         values.forEach((metric, series) -> snapshots.add(snapshot(metric, series)));
+        histograms.forEach((metric, series) -> snapshots.add(new HistogramSnapshot(
+                new MetricMetadata(metric.baseName(), metric.help()), List.copyOf(series.values()))));
         return snapshots;
     }
 
@@ -99,7 +135,7 @@ final class Series {
     }
 
     /** Half a character outside the basic plane has no form in UTF-8; two names that differ only there are one. */
-    private static String encodable(String value) {
+    static String encodable(String value) {
         return new String(value.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
     }
 }

@@ -21,6 +21,7 @@ import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -49,23 +50,49 @@ final class JobMoves {
     /** A worker's part of the job. */
     private record Part(Optional<CoordinatorToken> token, JobReport report, Optional<Instant> sentAt) {}
 
-    /** A directive and when this coordinator first knew it. */
-    private record Move(JobDirective directive, Instant at) {}
+    /**
+     * A directive.
+     *
+     * @param at when this coordinator first knew it
+     * @param reportedAt when it heard what the directive answers; empty: another coordinator decided it
+     * @param appliedAt when it heard that all ranks had done it
+     */
+    private record Move(JobDirective directive, Instant at, Optional<Instant> reportedAt, Optional<Instant> appliedAt) {
+        Move applied(Instant now) {
+            return appliedAt.isPresent() ? this : new Move(directive, at, reportedAt, Optional.of(now));
+        }
+
+        OptionalLong appliedMillis() {
+            return reportedAt.isPresent() && appliedAt.isPresent()
+                    ? OptionalLong.of(Math.max(
+                            0,
+                            Duration.between(reportedAt.get(), appliedAt.get()).toMillis()))
+                    : OptionalLong.empty();
+        }
+    }
 
     private final JobId job;
     private final NavigableMap<NodeId, Part> parts;
     private final List<Move> moves;
     private final Instant heardAt;
+    /** When the oldest report that the newest directive does not answer came. */
+    private final Optional<Instant> reportedAt;
 
-    private JobMoves(JobId job, NavigableMap<NodeId, Part> parts, List<Move> moves, Instant heardAt) {
+    private JobMoves(
+            JobId job,
+            NavigableMap<NodeId, Part> parts,
+            List<Move> moves,
+            Instant heardAt,
+            Optional<Instant> reportedAt) {
         this.job = job;
         this.parts = parts;
         this.moves = moves;
         this.heardAt = heardAt;
+        this.reportedAt = reportedAt;
     }
 
     static JobMoves of(JobId job, Instant now) {
-        return new JobMoves(job, new TreeMap<>(), List.of(), now);
+        return new JobMoves(job, new TreeMap<>(), List.of(), now, Optional.empty());
     }
 
     Optional<JobDirective> newest() {
@@ -79,17 +106,45 @@ final class JobMoves {
         NavigableMap<NodeId, Part> changed = new TreeMap<>(parts);
         Optional<Instant> sentAt = Optional.ofNullable(parts.get(from.node())).flatMap(Part::sentAt);
         changed.put(from.node(), new Part(from.token(), report, sentAt));
-        JobMoves heard = new JobMoves(job, changed, moves, now);
+        boolean isNews = report.pending().stream().anyMatch(pending -> pending.sequence() == sequence());
+        Optional<Instant> reported = reportedAt.or(() -> isNews ? Optional.of(now) : Optional.empty());
+        JobMoves heard = new JobMoves(job, changed, moves, now, reported);
         return report.newest()
                 .filter(directive -> directive.sequence() > sequence())
-                .map(directive -> heard.moved(directive, now))
-                .orElse(heard);
+                .map(directive -> heard.moved(directive, now, Optional.empty()))
+                .orElse(heard)
+                .noting(now);
+    }
+
+    /** Notes when all ranks have done the newest directive. */
+    private JobMoves noting(Instant now) {
+        if (moves.isEmpty() || !isAppliedByAll()) {
+            return this;
+        }
+        List<Move> noted = new ArrayList<>(moves);
+        noted.set(noted.size() - 1, noted.get(noted.size() - 1).applied(now));
+        return new JobMoves(job, parts, noted, heardAt, reportedAt);
+    }
+
+    private boolean isAppliedByAll() {
+        NavigableSet<Integer> done = new TreeSet<>();
+        parts.values().forEach(part -> part.report().applied().stream()
+                .filter(applied -> applied.sequence() >= sequence())
+                .forEach(applied -> done.add(applied.instance().rank().rank())));
+        OptionalInt worldSize = worldSize();
+        return worldSize.isPresent() && done.size() >= worldSize.getAsInt();
+    }
+
+    private OptionalInt worldSize() {
+        return parts.values().stream()
+                .flatMapToInt(part -> part.report().worldSize().stream())
+                .max();
     }
 
     JobMoves without(NodeId node) {
         NavigableMap<NodeId, Part> changed = new TreeMap<>(parts);
         changed.remove(node);
-        return new JobMoves(job, changed, moves, heardAt);
+        return new JobMoves(job, changed, moves, heardAt, reportedAt);
     }
 
     /** Whether no worker has a part in it now: its ranks may be about to be started again. */
@@ -110,7 +165,7 @@ final class JobMoves {
         return pending()
                 .filter(report -> report.sequence() == sequence())
                 .min(Comparator.comparing(OomReport::instance))
-                .map(report -> moved(OomLadder.next(job, newest(), state(), report), now))
+                .map(report -> moved(OomLadder.next(job, newest(), state(), report), now, reportedAt))
                 .orElse(this);
     }
 
@@ -119,9 +174,7 @@ final class JobMoves {
         if (!parts.values().stream().allMatch(part -> part.token().equals(Optional.of(token)))) {
             return false;
         }
-        OptionalInt worldSize = parts.values().stream()
-                .flatMapToInt(part -> part.report().worldSize().stream())
-                .max();
+        OptionalInt worldSize = worldSize();
         NavigableSet<Integer> ranks = new TreeSet<>();
         parts.values().forEach(part -> part.report()
                 .ranks()
@@ -137,12 +190,13 @@ final class JobMoves {
         return newest().map(JobDirective::sequence).orElse(0L);
     }
 
-    private JobMoves moved(JobDirective directive, Instant now) {
+    private JobMoves moved(JobDirective directive, Instant now, Optional<Instant> reported) {
         List<Move> more = new ArrayList<>(moves);
-        more.add(new Move(directive, now));
+        more.add(new Move(directive, now, reported, Optional.empty()));
         NavigableMap<NodeId, Part> unsent = new TreeMap<>();
         parts.forEach((node, part) -> unsent.put(node, new Part(part.token(), part.report(), Optional.empty())));
-        return new JobMoves(job, unsent, more.subList(Math.max(0, more.size() - MAX_KEPT), more.size()), heardAt);
+        List<Move> kept = more.subList(Math.max(0, more.size() - MAX_KEPT), more.size());
+        return new JobMoves(job, unsent, kept, heardAt, Optional.empty());
     }
 
     /** How far the newest directive has come; empty without one. */
@@ -186,7 +240,7 @@ final class JobMoves {
         NavigableMap<NodeId, Part> changed = new TreeMap<>(parts);
         nodes.forEach(node ->
                 changed.computeIfPresent(node, (key, part) -> new Part(part.token(), part.report(), Optional.of(now))));
-        return new JobMoves(job, changed, moves, heardAt);
+        return new JobMoves(job, changed, moves, heardAt, reportedAt);
     }
 
     List<OomMove> status(Instant now) {
@@ -197,7 +251,8 @@ final class JobMoves {
             list.add(new OomMove(
                     move.directive(),
                     state,
-                    Math.max(0, Duration.between(move.at(), now).toMillis())));
+                    Math.max(0, Duration.between(move.at(), now).toMillis()),
+                    move.appliedMillis()));
         }
         return Collections.unmodifiableList(list);
     }

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
@@ -123,13 +124,13 @@ class StatusJsonTest {
                 empty.state(),
                 empty.nodes(),
                 empty.rollouts(),
-                Optional.of(new OomMoves(List.of(new OomMove(directive, "DONE", 1_500)))));
+                Optional.of(new OomMoves(List.of(new OomMove(directive, "DONE", 1_500, OptionalLong.of(42))))));
 
         assertThat(json(status).path("oomMoves"))
                 .isEqualTo(
                         STRICT.readTree(
                                 """
-            [{"job":"bert","sequence":2,"level":"MICRO_BATCH","state":"DONE","step":17,"ageMillis":1500,"rank":3,
+            [{"job":"bert","sequence":2,"level":"MICRO_BATCH","state":"DONE","step":17,"ageMillis":1500,"appliedMillis":42,"rank":3,
               "microBatch":8,"accumulation":4,"restart":false,"usedBytes":null,"reason":"rank 3 ran out"}]
             """));
     }

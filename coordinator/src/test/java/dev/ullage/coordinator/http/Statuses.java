@@ -11,6 +11,7 @@ import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.OomLevel;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankEnforcement;
@@ -24,6 +25,7 @@ import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
+import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -31,6 +33,8 @@ import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.OomMove;
+import dev.ullage.common.protocol.ToOperator.OomMoves;
 import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
@@ -60,6 +64,31 @@ public final class Statuses {
                 "ACTIVE",
                 List.of(new NodeStatus(new NodeId("host-b"), 120, List.of(devices))),
                 List.of(new RolloutStatus(new DeviceId("GPU-1"), 7, RolloutState.SETTLED, 35, "2 ranks")));
+    }
+
+    /** The same with moves after out-of-memory errors. */
+    public static ClusterStatus withMoves(ClusterStatus status, OomMove... moves) {
+        return new ClusterStatus(
+                status.coordinator(),
+                status.token(),
+                status.state(),
+                status.nodes(),
+                status.rollouts(),
+                Optional.of(new OomMoves(List.of(moves))));
+    }
+
+    /** A move; {@code appliedMillis} below 0: not all ranks have done it. */
+    public static OomMove move(String job, long sequence, OomLevel level, String state, long appliedMillis) {
+        JobDirective directive = new JobDirective(
+                new JobId(job),
+                sequence,
+                17,
+                level,
+                JobDirective.Sizes.AS_SET,
+                false,
+                new JobDirective.Cause(3, Optional.empty(), List.of(), "rank 3 ran out"));
+        return new OomMove(
+                directive, state, 90, appliedMillis < 0 ? OptionalLong.empty() : OptionalLong.of(appliedMillis));
     }
 
     /** A device that was announced and not heard of since. */
@@ -197,7 +226,16 @@ public final class Statuses {
                         gibibytes(16),
                         List.of(new TurnReport.Holder(RANK.rank().job(), 95_000)),
                         List.of(new TurnReport.Waiter(RANK, 120)),
-                        new TurnReport.Counts(5, 4, 3_500, 1))));
+                        new TurnReport.Counts(
+                                5,
+                                4,
+                                3_500,
+                                1,
+                                Optional.of(new TurnReport.WaitLengths(
+                                        List.of(
+                                                new TurnReport.WaitLengths.Length(100, 1),
+                                                new TurnReport.WaitLengths.Length(3_000, 2)),
+                                        1))))));
     }
 
     private static MemoryBytes gibibytes(long amount) {

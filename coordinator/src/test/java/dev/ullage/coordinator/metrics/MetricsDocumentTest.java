@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.ullage.common.model.OomLevel;
 import dev.ullage.coordinator.http.Statuses;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -37,7 +38,11 @@ class MetricsDocumentTest {
     // Goal: no metric is listed that no page ever has. Method: a device of which everything is known.
     @Test
     void aFullPageHasEveryMetricThatIsListed() {
-        Page page = Page.of(Statuses.active(Statuses.deviceWithARank()), new MetricsPage(true));
+        Page page = Page.of(
+                Statuses.withMoves(
+                        Statuses.active(Statuses.deviceWithARank()),
+                        Statuses.move("bert", 1, OomLevel.MICRO_BATCH, "DONE", 35)),
+                new MetricsPage(true));
 
         assertThat(page.names())
                 .containsExactlyInAnyOrderElementsOf(

@@ -45,6 +45,23 @@ class MetricsPageTest {
     }
 
     @Test
+    void waitsForTurnsAreAHistogram() {
+        Page page = Page.of(Statuses.active(Statuses.deviceWithARank()));
+        String wait = "ullage_device_turn_wait_seconds";
+
+        assertThat(page.get("ullage_device_turns_total" + DEVICE)).isEqualTo(5);
+        assertThat(page.get("ullage_device_turns_missed_total" + DEVICE)).isEqualTo(1);
+        assertThat(page.get(wait + "_count" + DEVICE)).isEqualTo(4);
+        assertThat(page.get(wait + "_sum" + DEVICE)).isEqualTo(3.5);
+        assertThat(page.get(wait + "_bucket{device=GPU-1, le=0.1, node=host-b}"))
+                .isEqualTo(1);
+        assertThat(page.get(wait + "_bucket{device=GPU-1, le=3.0, node=host-b}"))
+                .isEqualTo(3);
+        assertThat(page.get(wait + "_bucket{device=GPU-1, le=+Inf, node=host-b}"))
+                .isEqualTo(4);
+    }
+
+    @Test
     void aRankIsShownWithItsLimitInEachPhase() {
         Page page = Page.of(Statuses.active(Statuses.deviceWithARank()));
 
@@ -177,6 +194,7 @@ class MetricsPageTest {
                         "phase",
                         "state",
                         "kind",
+                        "level",
                         "enforced_by",
                         "index",
                         "name",

@@ -2,6 +2,7 @@ package dev.ullage.coordinator.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ullage.common.model.OomLevel;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.testing.Requires;
 import dev.ullage.coordinator.http.Statuses;
@@ -39,6 +40,10 @@ class PromtoolTest {
         return Stream.of(
                 Statuses.active(Statuses.deviceWithARank()),
                 Statuses.empty(),
+                Statuses.withMoves(
+                        Statuses.empty(),
+                        Statuses.move("bert", 1, OomLevel.MICRO_BATCH, "REPLACED", 35),
+                        Statuses.move("bert", 2, OomLevel.STOP, "ORDERED", -1)),
                 Statuses.active(Statuses.silentDevice()),
                 Statuses.active(Statuses.deviceWithASilentRank()),
                 Clusters.withJobs(OddNames.all().toArray(String[]::new)),

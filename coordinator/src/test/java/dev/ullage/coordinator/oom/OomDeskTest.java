@@ -35,6 +35,7 @@ import java.util.Locale;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -168,6 +169,44 @@ class OomDeskTest {
         deliver(turn());
 
         assertThat(decided).hasSize(1);
+    }
+
+    // From the first report to the last rank; the second of two errors is not the start, and the same again no end.
+    @Test
+    void theTimeOfAMoveEndsWhenTheLastRankHasDoneIt() {
+        settle();
+        ranOut(oom(3, 0, Phase.FORWARD, asked(138), 32, true));
+        now = now.plusMillis(5);
+        ranOut(oom(1, 0, Phase.FORWARD, asked(138), 32, true));
+        deliver(turn());
+        now = now.plusMillis(20);
+        for (int rank = 0; rank < RANKS - 1; rank++) {
+            applied.put(rank(rank), new Applied(rank(rank), 1, Optional.empty()));
+        }
+        settle();
+        assertThat(desk.status(now)).extracting(OomMove::appliedMillis).containsExactly(OptionalLong.empty());
+
+        now = now.plusMillis(100);
+        applied.put(rank(3), new Applied(rank(3), 1, Optional.empty()));
+        settle();
+        now = now.plusMillis(1_000);
+        settle();
+        assertThat(desk.status(now)).extracting(OomMove::appliedMillis).containsExactly(OptionalLong.of(125));
+    }
+
+    // Another coordinator decided it: when the report came is not known, and that is no zero.
+    @Test
+    void aMoveThatWasLearnedFromAWorkerHasNoTime() {
+        settle();
+        ranOut(oom(3, 0, Phase.FORWARD, asked(138), 32, true));
+        deliver(turn());
+        desk = OomDesk.EMPTY;
+        for (int rank = 0; rank < RANKS; rank++) {
+            applied.put(rank(rank), new Applied(rank(rank), 1, Optional.empty()));
+        }
+        settle();
+
+        assertThat(desk.status(now)).extracting(OomMove::appliedMillis).containsExactly(OptionalLong.empty());
     }
 
     @Test

@@ -3,6 +3,8 @@ package dev.ullage.worker.enforcement;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.NeedsRestart;
+import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.GrantReport;
@@ -12,6 +14,7 @@ import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.common.protocol.TurnReport;
 import dev.ullage.worker.enforcement.Ladder.Choice;
 import dev.ullage.worker.enforcement.Ladder.Fact;
+import dev.ullage.worker.enforcement.Ladder.Holds;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -25,7 +28,7 @@ import java.util.TreeMap;
  */
 public final class EnforcementWatch {
     private final CeilingAlarm.Terms terms;
-    private final Map<DeviceId, Map<RankInstance, MemoryBytes>> ceilings = new TreeMap<>();
+    private final Map<DeviceId, Map<RankInstance, Bound>> bounds = new TreeMap<>();
     private final Map<RankInstance, CeilingAlarm> alarms = new TreeMap<>();
     private final Map<RankInstance, Map<EnforcedBy, Fact>> found = new TreeMap<>();
 
@@ -33,19 +36,45 @@ public final class EnforcementWatch {
         this.terms = terms;
     }
 
+    /**
+     * What a rank may use.
+     *
+     * @param ceiling what it may believe
+     * @param burst what a turn adds to that; zero when it takes none
+     * @param target the newest order
+     */
+    public record Bound(MemoryBytes ceiling, MemoryBytes burst, Optional<MemoryBytes> target) {
+        MemoryBytes most() {
+            return ceiling.plus(burst);
+        }
+
+        /** For people. */
+        @Override
+        public String toString() {
+            return burst.isZero()
+                    ? "its ceiling of " + ceiling
+                    : "its ceiling of %s and a turn's %s on top".formatted(ceiling, burst);
+        }
+    }
+
     /** An alarm that was raised, or is over. */
-    public record Change(RankInstance instance, boolean isRaised, MemoryBytes used, MemoryBytes ceiling) {}
+    public record Change(RankInstance instance, boolean isRaised, MemoryBytes used, Bound bound) {}
 
     /** A device's ledger said what its ranks may believe. */
     public void reported(LimitsReported report) {
-        Map<RankInstance, MemoryBytes> now = new TreeMap<>();
+        Map<RankInstance, Bound> now = new TreeMap<>();
         for (GrantReport grant : report.ledger().grants()) {
             // A process that was never given a limit is not above it.
             if (grant.target().isPresent() || !grant.ceiling().isZero()) {
-                now.put(grant.instance(), grant.ceiling().plus(burst(report, grant.instance())));
+                now.put(
+                        grant.instance(),
+                        new Bound(
+                                grant.ceiling(),
+                                burst(report, grant.instance()),
+                                grant.target().map(PhaseLimits::max)));
             }
         }
-        Map<RankInstance, MemoryBytes> before = ceilings.put(report.device(), now);
+        Map<RankInstance, Bound> before = bounds.put(report.device(), now);
         if (before != null) {
             before.keySet().stream()
                     .filter(instance -> !now.containsKey(instance))
@@ -68,7 +97,13 @@ public final class EnforcementWatch {
      * a limit.
      */
     public Map<RankInstance, MemoryBytes> ceilings(DeviceId device) {
-        return Map.copyOf(ceilings.getOrDefault(device, Map.of()));
+        Map<RankInstance, MemoryBytes> most = new TreeMap<>();
+        on(device).forEach((instance, bound) -> most.put(instance, bound.most()));
+        return Map.copyOf(most);
+    }
+
+    private Map<RankInstance, Bound> on(DeviceId device) {
+        return bounds.getOrDefault(device, Map.of());
     }
 
     /**
@@ -76,10 +111,16 @@ public final class EnforcementWatch {
      * no ledger knows any more is not listened to.
      */
     public void found(RankInstance instance, Map<EnforcedBy, Fact> facts) {
-        if (ceilings.values().stream().anyMatch(on -> on.containsKey(instance))) {
+        if (bound(instance).isPresent()) {
             found.computeIfAbsent(instance, key -> new EnumMap<>(EnforcedBy.class))
                     .putAll(facts);
         }
+    }
+
+    private Optional<Bound> bound(RankInstance instance) {
+        return bounds.values().stream()
+                .flatMap(on -> Optional.ofNullable(on.get(instance)).stream())
+                .findFirst();
     }
 
     private void forget(RankInstance instance) {
@@ -95,16 +136,16 @@ public final class EnforcementWatch {
      */
     public List<Change> measured(DeviceId device, Map<Long, MemoryBytes> used) {
         List<Change> changes = new ArrayList<>();
-        ceilings.getOrDefault(device, Map.of()).forEach((instance, ceiling) -> {
+        on(device).forEach((instance, bound) -> {
             MemoryBytes amount = used.get(instance.pid());
             if (amount == null) {
                 return;
             }
             CeilingAlarm before = alarms.getOrDefault(instance, CeilingAlarm.QUIET);
-            CeilingAlarm after = before.next(amount, ceiling, terms);
+            CeilingAlarm after = before.next(amount, bound.most(), terms);
             alarms.put(instance, after);
             if (before.isRaised() != after.isRaised()) {
-                changes.add(new Change(instance, after.isRaised(), amount, ceiling));
+                changes.add(new Change(instance, after.isRaised(), amount, bound));
             }
         });
         return changes;
@@ -115,20 +156,20 @@ public final class EnforcementWatch {
         List<String> problems = new ArrayList<>();
         for (RankSample rank : said) {
             Optional<MemoryBytes> ceiling =
-                    Optional.ofNullable(ceilings.getOrDefault(device, Map.of()).get(rank.instance()));
+                    Optional.ofNullable(on(device).get(rank.instance())).map(Bound::ceiling);
             rank.enforcement()
                     .flatMap(RankEnforcement::overhead)
                     .flatMap(overhead -> ceiling.flatMap(overhead::refusal))
                     .ifPresent(why ->
                             problems.add("rank %s: %s".formatted(rank.instance().rank(), why)));
         }
-        ceilings.getOrDefault(device, Map.of()).forEach((instance, ceiling) -> {
+        on(device).forEach((instance, bound) -> {
             if (isRaised(instance)) {
                 String now = Optional.ofNullable(used.get(instance.pid()))
                         .map(MemoryBytes::toString)
                         .orElse("an amount not known at the moment");
-                problems.add("rank %s (process %d) uses %s, more than its ceiling of %s"
-                        .formatted(instance.rank(), instance.pid(), now, ceiling));
+                problems.add("rank %s (process %d) uses %s, more than %s"
+                        .formatted(instance.rank(), instance.pid(), now, bound));
             }
         });
         return problems;
@@ -139,10 +180,14 @@ public final class EnforcementWatch {
         RankInstance instance = said.instance();
         Map<EnforcedBy, Fact> facts = new EnumMap<>(
                 Ladder.insideTheRank(said.enforcedBy(), said.facts().framework()));
-        facts.putAll(found.getOrDefault(instance, Map.of()));
+        // What the rank itself says it applies, stays when nothing of it is seen from outside.
+        found.getOrDefault(instance, Map.of())
+                .forEach((rung, fact) -> facts.merge(
+                        rung, fact, (own, seen) -> own instanceof Holds && !(seen instanceof Holds) ? own : seen));
         Choice choice = Ladder.choose(facts);
         Optional<RankEnforcement> bySession = said.enforcement();
-        return said.heldBy(
+        RankSample withRestart = restart(choice, instance).map(said::needing).orElse(said);
+        return withRestart.heldBy(
                 choice.rung(),
                 new RankEnforcement(
                         bySession.flatMap(RankEnforcement::processUsed),
@@ -150,6 +195,21 @@ public final class EnforcementWatch {
                         choice.inForce(),
                         isRaised(instance),
                         choice.whyNotHigher()));
+    }
+
+    /** Of a limit that was given at the start, when another one is wanted: nobody in the process can take it. */
+    private Optional<NeedsRestart> restart(Choice choice, RankInstance instance) {
+        if (choice.rung() != EnforcedBy.ENV || choice.inForce().isEmpty()) {
+            return Optional.empty();
+        }
+        MemoryBytes inForce = choice.inForce().get();
+        return bound(instance)
+                .flatMap(Bound::target)
+                .filter(target -> !target.equals(inForce))
+                .map(target -> new NeedsRestart(
+                        inForce,
+                        target,
+                        "torch was given its limit at its start, and nothing in the process takes another"));
     }
 
     private boolean isRaised(RankInstance instance) {

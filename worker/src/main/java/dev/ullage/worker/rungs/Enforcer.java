@@ -52,7 +52,7 @@ public final class Enforcer {
     public record Setup(Path proc, DispatcherSelector blocking, Optional<DriverLimits> driver, Path leaves) {
 
         private List<Rung> rungs() {
-            return List.of(driverRung(), new HamiRung(), new MpsRung());
+            return List.of(driverRung(), new HamiRung(), new MpsRung(), new EnvRung());
         }
 
         private Rung driverRung() {
@@ -76,7 +76,8 @@ public final class Enforcer {
         public Optional<MemoryBytes> inForce() {
             return facts.entrySet().stream()
                     // What it was started with never changes, so no order could wait for it.
-                    .filter(found -> found.getKey() != EnforcedBy.MPS && found.getValue() instanceof Holds)
+                    .filter(found -> found.getKey() != EnforcedBy.MPS && found.getKey() != EnforcedBy.ENV)
+                    .filter(found -> found.getValue() instanceof Holds)
                     .flatMap(found -> ((Holds) found.getValue()).limit().stream())
                     .min(MemoryBytes::compareTo);
         }

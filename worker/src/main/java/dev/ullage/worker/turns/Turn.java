@@ -84,6 +84,20 @@ final class Turn {
         rounds.remove(instance);
     }
 
+    /** An equal one that goes its own way from here. */
+    Turn copy() {
+        Turn copy = new Turn(since);
+        copy.parts.putAll(parts);
+        copy.inside.addAll(inside);
+        copy.rounds.putAll(rounds);
+        return copy;
+    }
+
+    /** All of it but its age, as text. */
+    String encoded() {
+        return parts + "" + inside + rounds;
+    }
+
     /** For people: which ranks are in it. */
     String ranks() {
         return inside.stream().map(instance -> instance.rank().toString()).collect(Collectors.joining(", "));

@@ -59,6 +59,17 @@ public final class TurnState {
         private boolean isPlanKnown;
         private final NavigableSet<RankInstance> silent = new TreeSet<>();
         private TurnReport.Counts counts = TurnReport.Counts.NONE;
+
+        Desk copy() {
+            Desk copy = new Desk();
+            copy.allowed = allowed;
+            copy.replayed = replayed;
+            copy.plan = plan;
+            copy.isPlanKnown = isPlanKnown;
+            copy.silent.addAll(silent);
+            copy.counts = counts;
+            return copy;
+        }
     }
 
     /** Where a process is, and the last number it took, as far as it was heard. */
@@ -169,9 +180,7 @@ public final class TurnState {
         Optional<Waiting> waiting = waiting(overdue.instance());
         if (waiting.isPresent()) {
             Desk desk = desk(seat.device());
-            TurnReport.Counts counts = desk.counts;
-            desk.counts =
-                    new TurnReport.Counts(counts.given(), counts.waits(), counts.waitedMillis(), counts.missed() + 1);
+            desk.counts = desk.counts.oneMissed();
             String waited =
                     "waited " + millis(waiting.get().since(), now) + " ms for a turn on " + seat.device() + "; ";
             stopWaiting(overdue.instance(), waited + standing(seat.device(), now), now);
@@ -223,9 +232,7 @@ public final class TurnState {
         queue.remove(waiting);
         long waited = millis(waiting.since(), now);
         deviceOf(waiting.instance()).map(this::desk).filter(desk -> waited > 0).ifPresent(desk -> {
-            TurnReport.Counts before = desk.counts;
-            desk.counts = new TurnReport.Counts(
-                    before.given(), before.waits() + 1, before.waitedMillis() + waited, before.missed());
+            desk.counts = desk.counts.waited(waited);
         });
     }
 
@@ -329,8 +336,33 @@ public final class TurnState {
         turn.enter(instance);
         answers.add(TurnAnswer.given(instance, waiting.ask(), part.burst()));
         Desk desk = desk(part.device());
-        TurnReport.Counts counts = desk.counts;
-        desk.counts = new TurnReport.Counts(counts.given() + 1, counts.waits(), counts.waitedMillis(), counts.missed());
+        desk.counts = desk.counts.oneGiven();
+    }
+
+    // ---- copies
+
+    /** An equal one that goes its own way from here. */
+    public TurnState copy() {
+        TurnState copy = new TurnState();
+        desks.forEach((device, desk) -> copy.desks.put(device, desk.copy()));
+        copy.seats.putAll(seats);
+        turns.forEach((job, turn) -> copy.turns.put(job, turn.copy()));
+        copy.queue.addAll(queue);
+        return copy;
+    }
+
+    /** All that decides what comes next, as text: two with the same text behave the same, but for times and counts. */
+    public String encoded() {
+        StringBuilder text = new StringBuilder();
+        desks.forEach((device, desk) -> text.append(desk.allowed.value())
+                .append(',')
+                .append(desk.replayed.value())
+                .append(desk.isPlanKnown ? desk.plan.map(TurnPlan::toString).orElse("none") : "unknown")
+                .append(desk.silent));
+        text.append(seats);
+        turns.forEach((job, turn) -> text.append(job).append(turn.encoded()));
+        queue.forEach(waiting -> text.append(waiting.instance()).append(waiting.ask()));
+        return text.toString();
     }
 
     // ---- what is asked about it

@@ -72,6 +72,10 @@ class EnforcementWatchTest {
         return watch.measured(DEVICE, Map.of(RANK.pid(), mib(usedMib)));
     }
 
+    private static EnforcementWatch.Bound bound(long burstMib) {
+        return new EnforcementWatch.Bound(mib(1000), mib(burstMib), Optional.of(mib(1000)));
+    }
+
     @BeforeEach
     void ceilingOfAThousand() {
         watch.reported(report(Optional.of(PhaseLimits.uniform(mib(1000))), mib(1000)));
@@ -85,7 +89,7 @@ class EnforcementWatchTest {
         assertThat(measure(1100)).isEmpty();
         assertThat(measure(1100)).isEmpty();
 
-        assertThat(measure(1200)).containsExactly(new EnforcementWatch.Change(RANK, true, mib(1200), mib(1000)));
+        assertThat(measure(1200)).containsExactly(new EnforcementWatch.Change(RANK, true, mib(1200), bound(0)));
 
         assertThat(measure(1300)).isEmpty();
         assertThat(watch.problems(DEVICE, Map.of(RANK.pid(), mib(1300)), List.of()))
@@ -95,7 +99,7 @@ class EnforcementWatchTest {
                         .orElseThrow()
                         .overCeiling())
                 .isTrue();
-        assertThat(measure(1000)).containsExactly(new EnforcementWatch.Change(RANK, false, mib(1000), mib(1000)));
+        assertThat(measure(1000)).containsExactly(new EnforcementWatch.Change(RANK, false, mib(1000), bound(0)));
         assertThat(watch.problems(DEVICE, Map.of(), List.of())).isEmpty();
     }
 
@@ -125,7 +129,10 @@ class EnforcementWatchTest {
         }
         measure(1600);
         measure(1600);
-        assertThat(measure(1600)).containsExactly(new EnforcementWatch.Change(RANK, true, mib(1600), mib(1500)));
+        assertThat(measure(1600)).containsExactly(new EnforcementWatch.Change(RANK, true, mib(1600), bound(500)));
+        assertThat(watch.problems(DEVICE, Map.of(RANK.pid(), mib(1600)), List.of()))
+                .containsExactly("rank bert/3 (process 4242) uses 1.6 GiB, more than its ceiling of 1000.0 MiB and a"
+                        + " turn's 500.0 MiB on top");
     }
 
     @Test
@@ -163,6 +170,33 @@ class EnforcementWatchTest {
         watch.reported(report(Optional.empty(), MemoryBytes.ZERO));
         watch.found(RANK, Map.of(EnforcedBy.HAMI_CORE, new Holds(Optional.of(mib(1000)))));
         assertThat(watch.held(said(Optional.empty())).enforcedBy()).isEqualTo(EnforcedBy.ADVISORY);
+    }
+
+    // No client is in the process: nobody could say that another limit cannot be taken.
+    @Test
+    void aRankThatItsVariablesHoldNeedsARestartForAnyOtherLimit() {
+        watch.found(RANK, Map.of(EnforcedBy.ENV, new Holds(Optional.of(mib(1000)))));
+        RankSample same = watch.held(said(Optional.empty()));
+        assertThat(same.enforcedBy()).isEqualTo(EnforcedBy.ENV);
+        assertThat(same.enforcement().orElseThrow().inForce()).contains(mib(1000));
+        assertThat(same.needsRestart()).isEmpty();
+
+        watch.reported(report(Optional.of(PhaseLimits.uniform(mib(600))), mib(1000)));
+        assertThat(watch.held(said(Optional.empty())).needsRestart()).hasValueSatisfying(needs -> {
+            assertThat(needs.inForce()).isEqualTo(mib(1000));
+            assertThat(needs.limit()).isEqualTo(mib(600));
+        });
+    }
+
+    @Test
+    void whatARankSaysOfItsOwnVariablesStaysWhenNothingOfThemIsSeen() {
+        RankSample plain = said(Optional.empty());
+        RankSample byItself =
+                new RankSample(RANK, plain.facts(), plain.activity(), plain.use(), EnforcedBy.ENV, true, 0);
+        watch.found(RANK, Map.of(EnforcedBy.ENV, new Ladder.NotPossible("its framework was given no limit")));
+
+        assertThat(watch.held(byItself).enforcedBy()).isEqualTo(EnforcedBy.ENV);
+        assertThat(watch.held(plain).enforcedBy()).isEqualTo(EnforcedBy.ADVISORY);
     }
 
     /** Case C01, second entry. */

@@ -12,8 +12,10 @@ import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
+import dev.ullage.common.protocol.TurnReport;
 import dev.ullage.common.testing.TestClock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -63,6 +65,35 @@ class TurnDeskTest {
         assertThat(late.burst()).isEmpty();
         assertThat(late.reason()).contains("job has it since 0 ms (ranks job/0)");
         assertThat(desk.report(DEVICE).counts().missed()).isEqualTo(1);
+    }
+
+    @Test
+    void waitsAreCountedByTheirLength() {
+        TurnState state = new TurnState();
+        Instant now = Instant.EPOCH;
+        state.on(new TurnInput.Allowed(DEVICE, POOL), now);
+        state.on(new TurnInput.Planned(DEVICE, Optional.of(new TurnPlan(POOL, List.of(turn(A), turn(B))))), now);
+        state.on(new TurnInput.Said(A, DEVICE, MemoryBytes.ZERO, 0), now);
+        state.on(new TurnInput.Said(B, DEVICE, MemoryBytes.ZERO, 0), now);
+        long ask = 0;
+        for (long millis : new long[] {0, 1, 10, 11, 1_000, 59_999, 60_001}) {
+            ask++;
+            state.on(new TurnInput.Asked(A, ask), now);
+            state.on(new TurnInput.Asked(B, ask), now);
+            now = now.plusMillis(millis);
+            state.on(new TurnInput.Released(A, ask), now);
+            state.on(new TurnInput.Released(B, ask), now);
+        }
+
+        TurnReport.Counts counts = state.report(DEVICE, now).counts();
+        assertThat(counts.given()).isEqualTo(14);
+        assertThat(counts.waits()).as("one took no time").isEqualTo(6);
+        assertThat(counts.waitedMillis()).isEqualTo(121_022);
+        TurnReport.WaitLengths lengths = counts.waitsByLength().orElseThrow();
+        assertThat(lengths.upTo())
+                .extracting(TurnReport.WaitLengths.Length::waits)
+                .containsExactly(2L, 1L, 0L, 0L, 1L, 0L, 0L, 0L, 1L);
+        assertThat(lengths.longer()).isEqualTo(1);
     }
 
     @Test
