@@ -85,14 +85,14 @@ class UllageMainTest {
                 200,
                 "{'schema':1,'time':'t','total':1,'items':[{'job':'bert','processCount':2,'rankCount':2,'nodes':['a'],"
                                 .replace('\'', '"')
-                        + "'devices':['GPU-1','GPU-2'],'targetBytes':null,'ceilingBytes':2147483648,'usedBytes':1073741824}]}"
+                        + "'devices':['GPU-1','GPU-2'],'targetBytes':null,'ceilingBytes':2147483648,'usedBytes':1073741824,'skewPercent':125}]}"
                                 .replace('\'', '"'));
 
         assertThat(run("jobs").out())
                 .isEqualTo(
                         """
-                        JOB   RANKS  PROCESSES  NODES  DEVICES     USED  TARGET  CEILING
-                        bert      2          2      1        2  1.0 GiB       -  2.0 GiB
+                        JOB   RANKS  PROCESSES  NODES  DEVICES     USED  TARGET  CEILING   SKEW
+                        bert      2          2      1        2  1.0 GiB       -  2.0 GiB  125 %
                         """);
         assertThat(run("jobs", "--json").out()).startsWith("{\"schema\":1,\"time\":\"t\",\"jobs\":[{\"job\":\"bert\",");
     }

@@ -25,7 +25,9 @@ public final class JobExplanation {
         }
         return text.isEmpty()
                 ? Optional.empty()
-                : Optional.of(text.append(OomText.ofJob(status, job)).toString());
+                : Optional.of(text.append(OomText.ofJob(status, job))
+                        .append(EvennessText.ofJob(status, job))
+                        .toString());
     }
 
     /** That no rank is of the job, which one may have been meant, and which jobs have ranks. */

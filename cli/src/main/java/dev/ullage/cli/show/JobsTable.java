@@ -18,7 +18,8 @@ public final class JobsTable {
                 .number("DEVICES", 4)
                 .number("USED")
                 .number("TARGET", 2)
-                .number("CEILING");
+                .number("CEILING")
+                .number("SKEW", 5);
         document.path("jobs")
                 .forEach(job -> table.row(List.of(
                         Cell.of(StatusTable.text(job, "job")),
@@ -28,7 +29,12 @@ public final class JobsTable {
                         Cell.of(Integer.toString(job.path("devices").size())),
                         Cell.of(StatusTable.size(job, "usedBytes")),
                         Cell.of(StatusTable.size(job, "targetBytes")),
-                        Cell.of(StatusTable.size(job, "ceilingBytes")))));
+                        Cell.of(StatusTable.size(job, "ceilingBytes")),
+                        Cell.of(skew(job)))));
         return document.path("jobs").isEmpty() ? "no jobs\n" : table.render(terminal);
+    }
+
+    private static String skew(JsonNode job) {
+        return job.path("skewPercent").isInt() ? job.path("skewPercent").intValue() + " %" : StatusTable.UNKNOWN;
     }
 }

@@ -23,6 +23,7 @@ public final class StatusTable {
         appendTable(text, devices(status, devices), "no devices", terminal);
         appendTable(text, ranks(status, devices), "no ranks", terminal);
         text.append(OomText.section(status, terminal));
+        text.append(EvennessText.section(status, devices, terminal));
         List<String> problems = problems(status, devices);
         if (!problems.isEmpty()) {
             text.append('\n').append(Style.HEADING.apply("PROBLEMS", terminal)).append('\n');

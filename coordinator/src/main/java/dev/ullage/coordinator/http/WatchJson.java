@@ -33,6 +33,18 @@ final class WatchJson {
         ArrayNode snapshots = json.putArray("snapshots");
         watch.snapshots().forEach(snapshot -> snapshots.add(snapshot(snapshot)));
         json.set("cacheRelease", watch.release().map(WatchJson::release).orElse(null));
+        json.set("batch", watch.batch().map(WatchJson::batch).orElse(null));
+        return json;
+    }
+
+    private static ObjectNode batch(RankWatch.Batch batch) {
+        ObjectNode json = NODES.objectNode();
+        json.put("sequence", batch.sequence());
+        json.put("job", batch.job());
+        json.put("samples", batch.samples());
+        json.put("microBatch", batch.microBatch());
+        json.put("most", batch.most().isPresent() ? (Integer) batch.most().getAsInt() : null);
+        json.put("baseBytes", bytes(batch.base()));
         return json;
     }
 
