@@ -69,8 +69,7 @@ def main(mode, patience):
     handle = ullage.torch.attach(model, optimizer, rank, usage=lambda: 1000)
     batches = handle.batches(order(), BATCH)
     steps = handle.steps(batches=batches, micro_batch=5 if mode == "run" else None)
-    losses, counts, seen = [], [], []
-    parts = []
+    losses, counts, parts = [], [], []
 
     def loss_of(part):
         parts.append(len(part[0]))
@@ -81,20 +80,20 @@ def main(mode, patience):
         if mode == "run":
             loss = steps.run(loss_of, batch)
         else:
-            with steps.watched():
+            with steps.watched(batch) as weight:
                 optimizer.zero_grad()
                 loss = loss_of(batch)
-                (loss * steps.weight(batch)).backward()
+                (loss * weight).backward()
                 optimizer.step()
         whole = loss.detach() * len(indices)
         dist.all_reduce(whole)
         losses.append(float(whole) / BATCH)
         counts.append(len(indices))
-        seen.append(indices)
         if len(losses) == 3:
             rank.mail.wait(0, patience)
-    print(json.dumps({"me": me, "losses": losses, "counts": counts, "seen": seen, "parts": parts, "applied": steps.applied,
-                      "weights": [float(value) for one in model.parameters() for value in one.flatten()]}), flush=True)
+    weights = [float(value) for one in model.parameters() for value in one.flatten()]
+    print(json.dumps({"losses": losses, "counts": counts, "parts": parts, "applied": steps.applied,
+                      "weights": weights}), flush=True)
     rank.close()
 
 

@@ -8,7 +8,8 @@ from ullage.shares import ShareBatches, Shares, evenly, fingerprint
 
 
 def line(**other):
-    return dict({"type": "directive", "job": "job", "sequence": 3, "step": 0, "level": "LIMIT", "restart": False}, **other)
+    return dict({"type": "directive", "job": "job", "sequence": 3, "step": 0, "level": "LIMIT", "restart": False},
+                **other)
 
 
 class SaidShares(unittest.TestCase):

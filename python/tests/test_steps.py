@@ -13,6 +13,7 @@ except ImportError:
     torch = None
     print("tests.test_steps: skipped, no torch in this Python", file=sys.stderr)
 
+from ullage.allocator import LimitedAllocator
 from ullage.batches import cut, rows
 from ullage.errors import OutOfMemoryStop, RestartForMemory, StepAgain
 from ullage.interrupt import Interrupter
@@ -38,6 +39,8 @@ def share_order(sequence):
 
 if torch is not None:
     import ullage.torch as ullage_torch
+    from ullage.agreement import LoneAgreement
+    from ullage.sharing import Sharing
 
     class Model(torch.nn.Module):
         """Fails in its forward pass as often as a test wants, with a tensor in its frame."""
@@ -264,12 +267,38 @@ class RunOutOfMemory(WithWorker):
         self.assertEqual([8, 8, 4, 4], self.model.sizes)
         self.assertEqual([0, 1], [line["sequence"] for line in self.worker.heard("oom")])
 
+    def test_what_a_larger_part_left_in_the_cache_is_given_back_before_the_first_smaller_one(self):
+        allocator = LimitedAllocator()
+        rank = self.attached(self.connect(applier=allocator))
+        sharing = Sharing(rank, ShareBatches(range(16), 8, 0, 1), LoneAgreement())
+
+        def step(part):
+            sharing.began(8, part, None, 0, [], allocator.allocated_bytes)
+            allocator.reserve(100 * part)
+            allocator.release(100 * part)
+            rank.step_done()
+            return allocator.held_bytes()
+
+        self.assertEqual([800, 800, 300, 300, 500], [step(part) for part in (8, 8, 3, 3, 5)])
+
     def test_batches_for_other_ranks_are_refused(self):
         self.steps()
         handle = ullage_torch.attach(self.model, self.optimizer, self.rank)
         self.addCleanup(handle.detach)
         with self.assertRaisesRegex(ValueError, "batches are for 2 ranks and there are 1"):
             handle.steps(batches=ShareBatches(range(8), 4, 0, 2))
+
+    def test_a_watched_step_that_shares_its_batch_needs_it(self):
+        with self.steps().watched() as weight:
+            self.assertEqual(1.0, weight)
+        handle = ullage_torch.attach(self.model, self.optimizer, self.rank)
+        self.addCleanup(handle.detach)
+        steps = handle.steps(batches=ShareBatches(range(8), 4, 0, 1))
+        with self.assertRaisesRegex(ValueError, "steps with batches need the batch"):
+            with steps.watched():
+                pass
+        with steps.watched(self.batch()) as weight:
+            self.assertEqual(1.0, weight)
 
     def test_a_batch_that_is_none_is_the_ranks_own_error(self):
         steps = self.steps()

@@ -22,6 +22,7 @@ class Sharing:
         self._batches = batches
         self._agreement = agreement
         self._rounds = 1
+        self._part = 0
         #: What this rank's gradients count for in the mean over the ranks; 1.0 where all have as many samples.
         self.weight = 1.0
 
@@ -37,6 +38,9 @@ class Sharing:
         """
         if self._batches is None or count == 0:
             return
+        if part < self._part:
+            self._release_cache()
+        self._part = part
         missing = sum(one.nelement() * one.element_size() for one in parameters if one.grad is None)
         with self._rank.lock:
             self._rank.watch.cut_as(self._rank.applier, self._rank.step, {
@@ -61,7 +65,7 @@ class Sharing:
         mark = fingerprint(wanted)
         most, least, position = self._agreement.highest([mark, -mark, self._batches.position])
         if wanted is not None and (most != -least or not wanted.fits(self._batches.ranks, self._batches.batch)):
-            LOG.warning("ullage: batch shares are not those of this job or not known to all of its ranks; shared evenly")
+            LOG.warning("ullage: batch shares are not of this job, or not known to all of its ranks; shared evenly")
             wanted = None
         elif most != -least:
             wanted = None
@@ -72,11 +76,12 @@ class Sharing:
         self._rounds = rounds
         self._batches.take(samples, position)
         LOG.warning("ullage: batch shared out as %s, in %d micro-batches each", list(samples), rounds)
-        self._release_cache()
 
     def _release_cache(self) -> None:
-        """What a larger share left in the cache would count for what the smaller one needs."""
+        """What a larger share left in the cache would count for what the smaller one needs. Not before the first step
+        of the smaller one: batches that were drawn ahead are of the larger."""
         try:
-            self._rank.applier.release_cache()
+            with self._rank.lock:
+                self._rank.applier.release_cache()
         except Exception:  # a cache that cannot be given back must not end a training
             LOG.warning("ullage: the cache could not be given back", exc_info=True)

@@ -65,8 +65,8 @@ class Steps:
         self._error: Optional[BaseException] = None
         self._agreement: Agreement = _agreement()
         if options.batches is not None and options.batches.ranks != self._agreement.ranks:
-            raise ValueError(f"batches are for {options.batches.ranks} ranks and there are {self._agreement.ranks}: make"
-                             " them after torch.distributed.init_process_group")
+            raise ValueError(f"batches are for {options.batches.ranks} ranks and there are {self._agreement.ranks}:"
+                             " make them after torch.distributed.init_process_group")
         self._sharing = Sharing(rank, options.batches, self._agreement)
         may_abort = options.rebuild is not None and can_abort()
         self._interrupter = Interrupter(options.interrupt_after, abort=abort_groups if may_abort else None)
@@ -120,17 +120,8 @@ class Steps:
             self._follow_order()
         return loss
 
-    def weight(self, batch: Any) -> float:
-        """What to multiply this rank's mean loss by where DistributedDataParallel averages the gradients: its part of
-        all samples, times the ranks. 1.0 where all have as many. A collective call, at the start of each step."""
-        if self._options.batches is not None:
-            count = _rows_or_none(batch)
-            self._sharing.began(count, count, None, self._applied, self._parameters(), self._used())
-            self._sharing.counted(self._agreement.highest(self._sharing.counts(count)))
-        return self._sharing.weight
-
     @contextlib.contextmanager
-    def watched(self) -> Iterator[None]:
+    def watched(self, batch: Any = None) -> Iterator[float]:
         """For a step that cannot be run again, because collectives are part of it (FSDP, tensor parallel, DDP's own).
 
         An out-of-memory error in it is reported, the job's directive is waited for, and the processes of all ranks
@@ -139,17 +130,31 @@ class Steps:
 
         With ``rebuild``, and a torch that can abort groups, the processes stay: groups are aborted, ``rebuild`` forms
         them anew, the directive is applied on all ranks, and this raises StepAgain.
+
+        Gives what to multiply this rank's mean loss by, where someone else averages gradients over the ranks: its
+        part of all samples, times the ranks; 1.0 where all have as many. For a job that shares its batch out, ``batch``
+        is this rank's part; without ``batches`` it is not looked at.
         """
+        if batch is None and self._options.batches is not None:
+            raise ValueError("steps with batches need the batch: with steps.watched(batch) as weight")
         with self._interrupter.inside(restartable=True):
             self._take_up()
+            weight = self._weight(batch)
             try:
-                yield
+                yield weight
             except Exception as error:
                 self._raise_after_report(error)
                 raise
         newest = self._rank.mail.newest
         if newest is not None and newest.sequence > self._applied and not newest.resumed and not newest.is_share_order:
             self._leave(newest, None)
+
+    def _weight(self, batch: Any) -> float:
+        if self._options.batches is not None:
+            count = _rows_or_none(batch)
+            self._sharing.began(count, count, None, self._applied, self._parameters(), self._used())
+            self._sharing.counted(self._agreement.highest(self._sharing.counts(count)))
+        return self._sharing.weight
 
     # ---- one attempt --------------------------------------------------------------------------------------------
 
@@ -359,7 +364,8 @@ class Steps:
         levels = [level for level in self._levels if level not in self._called]
         self._rank.mail.keep(report(
             self._rank, found, sequence=self._applied, base=base, used=self._used(),
-            means={"microBatch": self._micro_batch if count is None else self._part(count), "batch": count, "levels": levels, "retry": retry}))
+            means={"microBatch": self._micro_batch if count is None else self._part(count), "batch": count,
+                   "levels": levels, "retry": retry}))
 
     def _own_error(self, other: Exception) -> BaseException:
         error, self._error = self._error, None
@@ -410,7 +416,7 @@ def _agreement() -> Agreement:
 
 
 def _rows_or_none(batch: Any) -> int:
-    """The samples of a batch; 0 of one that is none, which the attempt finds out with all ranks waiting for its word."""
+    """The samples of a batch; 0 of one that is none, which the attempt finds out, and then all ranks know."""
     try:
         return rows(batch)
     except (TypeError, ValueError):
@@ -418,7 +424,7 @@ def _rows_or_none(batch: Any) -> int:
 
 
 def _held(newest: Optional[Directive]) -> List[int]:
-    """For the agreement: the newest directive where it is a move, and the newest of any kind so that the oldest wins."""
+    """For the agreement: the newest directive where it is a move, and of any kind, so that the oldest of all wins."""
     if newest is None:
         return [0, 0]
     return [0 if newest.is_share_order else newest.sequence, -newest.sequence]

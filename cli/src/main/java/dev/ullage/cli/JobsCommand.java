@@ -16,7 +16,8 @@ import picocli.CommandLine.Option;
             "",
             "PROCESSES is more than RANKS while a rank is replaced. USED, TARGET and CEILING are sums over the ranks:"
                     + " what they hold, what their newest orders allow, what they may still believe; \"-\" when that of"
-                    + " one rank is not known. TURN: whether the job has a turn somewhere or waits for one."
+                    + " one rank is not known. SKEW is the largest peak of a rank by the median of all, of the phase in"
+                    + " which that is most. TURN: whether the job has a turn somewhere or waits for one."
                     + " \"ullage ranks --job JOB\" shows each rank."
         })
 final class JobsCommand implements Callable<Integer> {

@@ -85,14 +85,14 @@ class UllageMainTest {
                 200,
                 "{'schema':1,'time':'t','total':1,'items':[{'job':'bert','processCount':2,'rankCount':2,'nodes':['a'],"
                                 .replace('\'', '"')
-                        + "'devices':['GPU-1','GPU-2'],'targetBytes':null,'ceilingBytes':2147483648,'usedBytes':1073741824,'turn':'waits'}]}"
+                        + "'devices':['GPU-1','GPU-2'],'targetBytes':null,'ceilingBytes':2147483648,'usedBytes':1073741824,'skewPercent':125,'turn':'waits'}]}"
                                 .replace('\'', '"'));
 
         assertThat(run("jobs").out())
                 .isEqualTo(
                         """
-                        JOB   RANKS  PROCESSES  NODES  DEVICES     USED  TARGET  CEILING  TURN
-                        bert      2          2      1        2  1.0 GiB       -  2.0 GiB  waits
+                        JOB   RANKS  PROCESSES  NODES  DEVICES     USED  TARGET  CEILING   SKEW  TURN
+                        bert      2          2      1        2  1.0 GiB       -  2.0 GiB  125 %  waits
                         """);
         assertThat(run("jobs", "--json").out()).startsWith("{\"schema\":1,\"time\":\"t\",\"jobs\":[{\"job\":\"bert\",");
     }

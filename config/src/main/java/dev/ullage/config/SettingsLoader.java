@@ -262,15 +262,15 @@ public final class SettingsLoader {
                 "ullage.coordinator.forget-after",
                 () -> forgetAfter.compareTo(staleAfter) >= 0,
                 () -> "must not be shorter than ullage.coordinator.stale-after (" + Durations.show(staleAfter) + ")");
-        return new CoordinatorSettings(
+        CoordinatorSettings pace = new CoordinatorSettings(
                 reader.value("ullage.coordinator.tick", PACE),
                 reader.value("ullage.coordinator.claim-for", PACE),
                 reader.value("ullage.coordinator.learn-for", PACE),
                 staleAfter,
                 forgetAfter,
                 reader.value("ullage.coordinator.stall-after", PATIENCE),
-                reader.value("ullage.coordinator.resend-after", PACE),
-                evenness());
+                reader.value("ullage.coordinator.resend-after", PACE));
+        return pace.with(evenness());
     }
 
     private EvennessSettings evenness() {

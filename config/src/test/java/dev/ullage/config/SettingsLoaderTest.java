@@ -177,14 +177,14 @@ class SettingsLoaderTest {
                                 WorkerSettings.Enforcement.Driver.OFF)));
         assertThat(settings.coordinator())
                 .isEqualTo(new CoordinatorSettings(
-                        Duration.ofMillis(100),
+                                Duration.ofMillis(100),
                         Duration.ofSeconds(2),
                         Duration.ofSeconds(3),
                         Duration.ofSeconds(10),
                         Duration.ofMinutes(5),
                         Duration.ofMinutes(1),
-                        Duration.ofSeconds(4),
-                        new EvennessSettings(
+                                Duration.ofSeconds(4))
+                        .with(new EvennessSettings(
                                 EvennessSettings.Mode.ON,
                                 Duration.ofSeconds(30),
                                 5,

@@ -51,11 +51,6 @@ class SettingsProblemsTest {
             coordinator.tick      | 0ms         | must be a duration from 10ms to 1m
             coordinator.stall-after | 100h      | must be a duration from 10ms to 24h
             coordinator.forget-after | 1s       | must not be shorter than ullage.coordinator.stale-after (5s)
-            coordinator.evenness.mode  | auto   | must be one of: off, suggest, on
-            coordinator.evenness.looks | 0      | must be a whole number from 1 to 1000
-            coordinator.evenness.every | 5      | must be a duration from 10ms to 24h
-            coordinator.evenness.gain-from | 200% | must be a share from 0% to 100%
-            coordinator.evenness.max-orders | 0 | must be a whole number from 1 to 1000
             coordinator.decision-log.max-bytes | 63KiB | must be 64 KiB to 1 GiB
             coordinator.decision-log.files | 0  | must be a whole number from 1 to 100
             coordinator.decision-log.enabled | maybe | must be on or off
@@ -89,6 +84,21 @@ class SettingsProblemsTest {
             assertThat(problem.rule()).startsWith(rule);
             assertThat(problem.origin()).isEqualTo(folder.resolve("ullage.conf") + ": 3");
         });
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            textBlock =
+                    """
+            coordinator.evenness.mode  | auto   | must be one of: off, suggest, on
+            coordinator.evenness.looks | 0      | must be a whole number from 1 to 1000
+            coordinator.evenness.every | 5      | must be a duration from 10ms to 24h
+            coordinator.evenness.gain-from | 200% | must be a share from 0% to 100%
+            coordinator.evenness.max-orders | 0 | must be a whole number from 1 to 1000
+            """)
+    void aBrokenValueOfEvennessToo(String key, String value, String rule) throws IOException {
+        aBrokenValueIsReportedWithItsRuleAndItsLine(key, value, rule);
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -22,7 +23,7 @@ import java.util.stream.Collectors;
 enum LaunchForm {
     TORCHRUN {
         @Override
-        String text(List<PlacedRank> ranks) {
+        String text(List<PlacedRank> ranks, PlacementWish wish) {
             Map<String, List<PlacedRank>> nodes = byNode(ranks);
             List<String> lines = new ArrayList<>();
             String first = ranks.get(0).node();
@@ -43,28 +44,22 @@ enum LaunchForm {
         }
     },
     MPIRUN {
-        /**
-         * One context for each device, because that gives its ranks an environment of their own. Each has all slots of
-         * its host, since Open MPI counts what earlier contexts took of it.
-         */
         @Override
-        String text(List<PlacedRank> ranks) {
-            Map<String, List<PlacedRank>> nodes = byNode(ranks);
-            List<String> contexts = new ArrayList<>();
+        String text(List<PlacedRank> ranks, PlacementWish wish) {
             List<String> lines = new ArrayList<>();
-            nodes.forEach((node, there) -> {
-                byDevice(there)
-                        .forEach((uuid, sharing) -> contexts.add("-np %d -H %s:%d -x CUDA_VISIBLE_DEVICES=%s COMMAND"
-                                .formatted(sharing.size(), node, there.size(), uuid)));
-                lines.add("# hostfile: %s slots=%d".formatted(node, there.size()));
-            });
-            lines.add("mpirun " + String.join(" : ", contexts));
+            byNode(ranks).forEach((node, there) -> lines.add("# hostfile: %s slots=%d".formatted(node, there.size())));
+            lines.add(mpirun(ranks, ""));
             return joined(lines, ranks);
+        }
+
+        @Override
+        boolean givesEachRankItsDevice() {
+            return true;
         }
     },
     HOROVODRUN {
         @Override
-        String text(List<PlacedRank> ranks) {
+        String text(List<PlacedRank> ranks, PlacementWish wish) {
             List<String> lines = new ArrayList<>();
             byNode(ranks).forEach((node, there) -> lines.add("# hostfile: %s slots=%d".formatted(node, there.size())));
             lines.add("horovodrun -np %d -H %s COMMAND".formatted(ranks.size(), hosts(ranks)));
@@ -74,7 +69,7 @@ enum LaunchForm {
     DEEPSPEED {
         /** It sets CUDA_VISIBLE_DEVICES itself, by numbers, and gives each device one rank. */
         @Override
-        String text(List<PlacedRank> ranks) {
+        String text(List<PlacedRank> ranks, PlacementWish wish) {
             List<String> lines = new ArrayList<>();
             List<String> included = new ArrayList<>();
             byNode(ranks).forEach((node, there) -> {
@@ -99,7 +94,7 @@ enum LaunchForm {
     SRUN {
         /** Slurm's file of hosts names one for each task; each task takes its own device by its number. */
         @Override
-        String text(List<PlacedRank> ranks) {
+        String text(List<PlacedRank> ranks, PlacementWish wish) {
             List<String> lines = new ArrayList<>();
             ranks.forEach(rank -> lines.add("# SLURM_HOSTFILE: " + rank.node()));
             String cases = ranks.stream()
@@ -110,10 +105,71 @@ enum LaunchForm {
                     .formatted(byNode(ranks).size(), ranks.size(), cases));
             return joined(lines, ranks);
         }
+
+        @Override
+        boolean givesEachRankItsDevice() {
+            return true;
+        }
+    },
+    HOSTFILE {
+        /** As mpirun, horovodrun and deepspeed read it; which device a rank is to see has no place there. */
+        @Override
+        String text(List<PlacedRank> ranks, PlacementWish wish) {
+            StringBuilder text = new StringBuilder();
+            byNode(ranks).forEach((node, there) -> text.append("%s slots=%d\n".formatted(node, there.size())));
+            return text.toString();
+        }
+
+        @Override
+        boolean givesEachRankItsDevice() {
+            return true; // it gives none: whoever reads it does
+        }
+    },
+    NODELIST {
+        /** As srun --nodelist reads it. */
+        @Override
+        String text(List<PlacedRank> ranks, PlacementWish wish) {
+            return String.join(",", byNode(ranks).keySet()) + "\n";
+        }
+
+        @Override
+        boolean givesEachRankItsDevice() {
+            return true;
+        }
+    },
+    RANKFILE {
+        /**
+         * Open MPI binds each rank to the logical cores that its line names, whatever --bind-to says, and reads no
+         * other lines but comments: so the command that goes with it is one.
+         */
+        @Override
+        String text(List<PlacedRank> ranks, PlacementWish wish) {
+            int cores = wish.cores().orElseThrow();
+            List<String> lines = new ArrayList<>();
+            lines.add("# " + mpirun(ranks, "--rankfile RANKFILE "));
+            for (PlacedRank rank : ranks) {
+                int first = rank.localRank() * cores;
+                lines.add("rank %d=%s slot=%s"
+                        .formatted(rank.rank(), rank.node(), cores == 1 ? first : first + "-" + (first + cores - 1)));
+            }
+            return joined(lines, ranks);
+        }
+
+        @Override
+        Optional<String> refusal(PlacementWish wish) {
+            return wish.cores().isEmpty()
+                    ? Optional.of("rankfile needs --cores: Open MPI binds each rank to the cores that its line names")
+                    : Optional.empty();
+        }
+
+        @Override
+        boolean givesEachRankItsDevice() {
+            return true;
+        }
     },
     JSON {
         @Override
-        String text(List<PlacedRank> ranks) {
+        String text(List<PlacedRank> ranks, PlacementWish wish) {
             ObjectNode root = JsonNodeFactory.instance.objectNode();
             root.put("schema", SCHEMA);
             root.put("reserved", false);
@@ -128,17 +184,71 @@ enum LaunchForm {
             }
             return root + "\n";
         }
+
+        @Override
+        Optional<String> refusal(List<PlacedRank> ranks) {
+            return Optional.empty();
+        }
     };
 
     /** Raised when a script that read the last JSON could not read this one. */
     private static final int SCHEMA = 1;
 
-    /** @param ranks one at least, in the order of their number, those of a node together */
-    abstract String text(List<PlacedRank> ranks);
+    private static final int MAX_HOST_NAME = 253;
+    private static final Pattern HOST_NAME = Pattern.compile(
+            "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*");
+
+    /**
+     * What to run or to write into a file.
+     *
+     * @param ranks one at least, in the order of their number, those of a node together
+     */
+    abstract String text(List<PlacedRank> ranks, PlacementWish wish);
 
     /** Why this launcher cannot do it; empty when it can. */
     Optional<String> refusal(PlacementWish wish) {
         return Optional.empty();
+    }
+
+    /** Whether a rank need not choose among the devices that its node's ranks see: CUDA shows one MIG instance only. */
+    boolean givesEachRankItsDevice() {
+        return false;
+    }
+
+    /**
+     * Why what was found cannot be said in these words; empty when it can.
+     *
+     * @param ranks as for {@link #text}
+     */
+    Optional<String> refusal(List<PlacedRank> ranks) {
+        Optional<String> notAHost = ranks.stream()
+                .map(PlacedRank::node)
+                .distinct()
+                .filter(node -> !isHostName(node))
+                .findFirst()
+                .map(node ->
+                        ("node name '%s' is no host name (letters, digits and hyphens, in parts of 1 to 63 with dots"
+                                        + " between them), so no launcher could reach it; set ullage.node.name there, or use"
+                                        + " --format json")
+                                .formatted(node));
+        return notAHost.isPresent() ? notAHost : instances(ranks);
+    }
+
+    private Optional<String> instances(List<PlacedRank> ranks) {
+        return byNode(ranks).entrySet().stream()
+                .filter(node -> !givesEachRankItsDevice()
+                        && uuids(node.getValue()).size() > 1
+                        && node.getValue().stream().anyMatch(rank -> rank.uuid().startsWith("MIG-")))
+                .findFirst()
+                .map(node ->
+                        ("the ranks on %s have %d devices, MIG instances among them, of which a process sees only the"
+                                        + " first; %s cannot give each rank its own: use --format mpirun or srun")
+                                .formatted(node.getKey(), uuids(node.getValue()).size(), label()));
+    }
+
+    /** By RFC 1123; an IPv4 address is one, too. */
+    private static boolean isHostName(String name) {
+        return name.length() <= MAX_HOST_NAME && HOST_NAME.matcher(name).matches();
     }
 
     String label() {
@@ -149,6 +259,18 @@ enum LaunchForm {
         return Arrays.stream(values())
                 .filter(form -> form.label().equals(label))
                 .findFirst();
+    }
+
+    /**
+     * One context for each device, because that gives its ranks an environment of their own. Each has all slots of its
+     * host, since Open MPI counts what earlier contexts took of it.
+     */
+    private static String mpirun(List<PlacedRank> ranks, String options) {
+        List<String> contexts = new ArrayList<>();
+        byNode(ranks).forEach((node, there) -> byDevice(there)
+                .forEach((uuid, sharing) -> contexts.add("-np %d -H %s:%d -x CUDA_VISIBLE_DEVICES=%s COMMAND"
+                        .formatted(sharing.size(), node, there.size(), uuid))));
+        return "mpirun " + options + String.join(" : ", contexts);
     }
 
     private static Map<String, List<PlacedRank>> byNode(List<PlacedRank> ranks) {

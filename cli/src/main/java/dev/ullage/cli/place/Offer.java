@@ -8,9 +8,12 @@ import dev.ullage.coordinator.planning.balance.DeviceRoom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** What the nodes of a cluster could give, from the status document. Pure. */
 record Offer(List<Host> hosts, List<String> unknown) {
+    private static final Pattern XID = Pattern.compile("Xid \\d+ ");
+
     Offer {
         hosts = List.copyOf(hosts);
         unknown = List.copyOf(unknown);
@@ -26,8 +29,9 @@ record Offer(List<Host> hosts, List<String> unknown) {
     /**
      * @param most what all ranks together could ever be promised: foreign processes may end, the reserve stays
      * @param room the lesser of what the ledger has not promised and what was measured to be free
+     * @param isInstance whether it is a MIG instance, with bytes of its own
      */
-    record Device(String uuid, int index, String name, MemoryBytes most, DeviceRoom room) {
+    record Device(String uuid, int index, String name, MemoryBytes most, DeviceRoom room, boolean isInstance) {
         /** For people. */
         String label() {
             return "device %d (%s)".formatted(index, name);
@@ -76,7 +80,8 @@ record Offer(List<Host> hosts, List<String> unknown) {
                 json.path("index").asInt(),
                 json.path("name").asText(),
                 all.times(reserve.orElseThrow().complement()),
-                DeviceRoom.ofMemory(uuid, all, ledgerFree, bytes(json, "freeBytes"), out(json, isDraining))));
+                DeviceRoom.ofMemory(uuid, all, ledgerFree, bytes(json, "freeBytes"), out(json, isDraining)),
+                json.path("mig").isObject()));
     }
 
     /** Why a device takes nothing. */
@@ -91,6 +96,12 @@ record Offer(List<Host> hosts, List<String> unknown) {
         }
         if (json.path("overBudget").asBoolean(false)) {
             reasons.add("more is promised on it than may be");
+        }
+        // A worker reports an Xid only where the card may need a reset; its other problems are parts it could not read.
+        for (JsonNode problem : json.path("problems")) {
+            if (XID.matcher(problem.asText()).lookingAt()) {
+                reasons.add(problem.asText());
+            }
         }
         return reasons;
     }

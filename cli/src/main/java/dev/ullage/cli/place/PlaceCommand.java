@@ -16,6 +16,7 @@ import dev.ullage.coordinator.planning.balance.PolicyKind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -34,13 +35,15 @@ import picocli.CommandLine.Spec;
             "",
             "This is advice: nothing is reserved, and what is free now may be taken when the job starts.",
             "A device has the room that its ledger has not promised and that was measured to be free. Devices whose"
-                    + " readings are not fresh, or on which more is promised than may be, have none.",
+                    + " readings are not fresh, that reported a critical Xid, or on which more is promised than may be,"
+                    + " have none.",
             "Exit code 6: it can never fit; 1: it does not fit now; the message says what would have to be free.",
             "COMMAND in the output stands for the program; lines with # are for a hostfile or for reading."
         })
 public final class PlaceCommand implements Callable<Integer> {
     private static final int MAX_RANKS = 100_000;
     private static final int MAX_RANKS_PER_DEVICE = 64;
+    private static final int MAX_CORES = 1024;
     private static final List<PolicyKind> POLICIES = List.of(PolicyKind.FILL, PolicyKind.BEST_FIT, PolicyKind.PACK);
 
     private final CliEnvironment environment;
@@ -81,8 +84,15 @@ public final class PlaceCommand implements Callable<Integer> {
     @Option(
             names = "--format",
             paramLabel = "NAME",
-            description = "torchrun, mpirun, horovodrun, deepspeed, srun or json (default: ${DEFAULT-VALUE}).")
+            description = "torchrun, mpirun, horovodrun, deepspeed, srun, hostfile, nodelist, rankfile or json"
+                    + " (default: ${DEFAULT-VALUE}).")
     private String format = LaunchForm.TORCHRUN.label();
+
+    @Option(
+            names = "--cores",
+            paramLabel = "N",
+            description = "For rankfile: logical cores of each rank; the first rank of a node gets 0 to N-1.")
+    private @Nullable Integer cores;
 
     @Option(names = "--json", description = "The same as --format json.")
     private boolean json;
@@ -102,7 +112,10 @@ public final class PlaceCommand implements Callable<Integer> {
     @Override
     public Integer call() throws ApiException, CommandFailure {
         Optional<LaunchForm> form = LaunchForm.of(json ? LaunchForm.JSON.label() : format);
-        check(form.isPresent(), "--format is torchrun, mpirun, horovodrun, deepspeed, srun or json, not " + format);
+        check(
+                form.isPresent(),
+                "--format is torchrun, mpirun, horovodrun, deepspeed, srun, hostfile, nodelist, rankfile or json, not "
+                        + format);
         PlacementWish wish = wish();
         form.flatMap(known -> known.refusal(wish)).ifPresent(wrong::add);
         if (!wrong.isEmpty() || form.isEmpty()) {
@@ -122,7 +135,11 @@ public final class PlaceCommand implements Callable<Integer> {
             throw new CommandFailure(ExitCode.FAILED, "this does not fit now: " + notNow.why());
         }
         if (answer instanceof Answer.Found found) {
-            environment.out().print(form.orElseThrow().text(found.ranks()));
+            Optional<String> refusal = form.orElseThrow().refusal(found.ranks());
+            if (refusal.isPresent()) {
+                throw new CommandFailure(ExitCode.FAILED, refusal.get());
+            }
+            environment.out().print(form.orElseThrow().text(found.ranks(), wish));
             environment.out().flush();
         }
         return ExitCode.OK.code();
@@ -134,6 +151,12 @@ public final class PlaceCommand implements Callable<Integer> {
         check(
                 ranksPerDevice >= 1 && ranksPerDevice <= MAX_RANKS_PER_DEVICE,
                 "--ranks-per-device must be 1 to %d: %d".formatted(MAX_RANKS_PER_DEVICE, ranksPerDevice));
+        check(
+                cores == null || (cores >= 1 && cores <= MAX_CORES),
+                "--cores must be 1 to %d: %s".formatted(MAX_CORES, cores));
+        check(
+                cores == null || format.equals(LaunchForm.RANKFILE.label()),
+                "--cores is for --format rankfile, not " + format);
         check((memory == null) != (share == null), "one of --memory and --share is needed, and not both");
         check(!(sameNode && spread), "--same-node and --spread contradict each other");
         Optional<PolicyKind> kind = PolicyKind.of(policy).filter(POLICIES::contains);
@@ -147,7 +170,14 @@ public final class PlaceCommand implements Callable<Integer> {
                 "--share times --ranks-per-device is more than a device");
         Extent extent = sameNode ? Extent.SAME_NODE : spread ? Extent.SPREAD : Extent.FEW_NODES;
         return new PlacementWish(
-                ranks, ranksPerDevice, amount, part, extent, Optional.ofNullable(model), kind.orElse(PolicyKind.FILL));
+                ranks,
+                ranksPerDevice,
+                amount,
+                part,
+                extent,
+                Optional.ofNullable(model),
+                kind.orElse(PolicyKind.FILL),
+                cores == null ? OptionalInt.empty() : OptionalInt.of(cores));
     }
 
     private boolean positive(String option, boolean isZero) {

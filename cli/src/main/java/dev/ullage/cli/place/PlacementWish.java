@@ -4,6 +4,7 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Share;
 import dev.ullage.coordinator.planning.balance.PolicyKind;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * What somebody wants placed.
@@ -14,6 +15,7 @@ import java.util.Optional;
  * @param share of its device's memory, of each rank; empty when it is an amount
  * @param extent how far apart the ranks may or must be
  * @param model what the product name of a device must match, with * and ?; empty when any will do
+ * @param cores logical cores that each rank is to be bound to, 1 or more; empty: not said
  */
 record PlacementWish(
         int ranks,
@@ -22,7 +24,20 @@ record PlacementWish(
         Optional<Share> share,
         Extent extent,
         Optional<String> model,
-        PolicyKind policy) {
+        PolicyKind policy,
+        OptionalInt cores) {
+
+    /** Without cores. */
+    PlacementWish(
+            int ranks,
+            int ranksPerDevice,
+            Optional<MemoryBytes> memory,
+            Optional<Share> share,
+            Extent extent,
+            Optional<String> model,
+            PolicyKind policy) {
+        this(ranks, ranksPerDevice, memory, share, extent, model, policy, OptionalInt.empty());
+    }
 
     /** On how many nodes. */
     enum Extent {

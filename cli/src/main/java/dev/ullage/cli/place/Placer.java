@@ -6,7 +6,9 @@ import dev.ullage.cli.place.PlacementWish.Extent;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Share;
 import dev.ullage.coordinator.planning.balance.DeviceRoom;
+import dev.ullage.coordinator.planning.balance.MigSlicePolicy;
 import dev.ullage.coordinator.planning.balance.NodeRoom;
+import dev.ullage.coordinator.planning.balance.Placement;
 import dev.ullage.coordinator.planning.balance.Placement.Placed;
 import dev.ullage.coordinator.planning.balance.PlacementBoard;
 import dev.ullage.coordinator.planning.balance.PlacementPolicy;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -96,13 +99,26 @@ final class Placer {
         int most = wish.extent() == Extent.SPREAD ? 1 : Math.min(missing, largest);
         int least = wish.extent() == Extent.SAME_NODE ? missing : 1;
         for (int devices = most; devices >= least; devices--) {
-            PlacementBoard board = board(chosen);
-            board.arrived(request(devices));
-            if (policy.place(board, request(devices)) instanceof Placed placed) {
+            // What an instance can hold takes no room from a whole device, and no larger instance than it needs.
+            if (wish.memory().isPresent()
+                    && wish.extent() != Extent.SPREAD
+                    && on(instances(chosen), new MigSlicePolicy(), devices) instanceof Placed placed) {
+                return Optional.of(placed);
+            }
+            if (on(board(chosen, device -> true), policy, devices) instanceof Placed placed) {
                 return Optional.of(placed);
             }
         }
         return Optional.empty();
+    }
+
+    private PlacementBoard instances(Map<String, Set<Integer>> chosen) {
+        return board(chosen, Device::isInstance);
+    }
+
+    private Placement on(PlacementBoard board, PlacementPolicy chooses, int devices) {
+        board.arrived(request(devices));
+        return chooses.place(board, request(devices));
     }
 
     private PlacementRequest request(int devices) {
@@ -123,13 +139,14 @@ final class Placer {
         return (basisPoints + perMilli - 1) / perMilli;
     }
 
-    private PlacementBoard board(Map<String, Set<Integer>> chosen) {
+    private PlacementBoard board(Map<String, Set<Integer>> chosen, Predicate<Device> isOffered) {
         List<NodeRoom> nodes = new ArrayList<>();
         for (Host host : offer.hosts()) {
             List<DeviceRoom> rooms = new ArrayList<>();
             for (int i = 0; i < host.devices().size(); i++) {
+                Device device = host.devices().get(i);
                 boolean isTaken = chosen.getOrDefault(host.node(), Set.of()).contains(i);
-                rooms.add(room(host.devices().get(i), isTaken));
+                rooms.add(room(device, isTaken || !isOffered.test(device)));
             }
             String model = host.devices().isEmpty() ? "" : host.devices().get(0).name();
             nodes.add(new NodeRoom(host.node(), model, NO_CPU, MemoryBytes.ZERO, rooms));

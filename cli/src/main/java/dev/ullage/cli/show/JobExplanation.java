@@ -27,6 +27,7 @@ public final class JobExplanation {
                 ? Optional.empty()
                 : Optional.of(text.append(WishesText.ofJob(status, job))
                         .append(OomText.ofJob(status, job))
+                        .append(EvennessText.ofJob(status, job))
                         .toString());
     }
 

@@ -19,6 +19,7 @@ public final class JobsTable {
                 .number("USED")
                 .number("TARGET", 2)
                 .number("CEILING")
+                .number("SKEW", 5)
                 .text("TURN", 5);
         document.path("jobs")
                 .forEach(job -> table.row(List.of(
@@ -30,7 +31,12 @@ public final class JobsTable {
                         Cell.of(StatusTable.size(job, "usedBytes")),
                         Cell.of(StatusTable.size(job, "targetBytes")),
                         Cell.of(StatusTable.size(job, "ceilingBytes")),
+                        Cell.of(skew(job)),
                         Cell.of(job.path("turn").asText("")))));
         return document.path("jobs").isEmpty() ? "no jobs\n" : table.render(terminal);
+    }
+
+    private static String skew(JsonNode job) {
+        return job.path("skewPercent").isInt() ? job.path("skewPercent").intValue() + " %" : StatusTable.UNKNOWN;
     }
 }

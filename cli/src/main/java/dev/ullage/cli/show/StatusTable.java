@@ -27,6 +27,7 @@ public final class StatusTable {
         text.append(TurnsText.section(status, devices, terminal));
         text.append(WishesText.section(status, terminal));
         text.append(OomText.section(status, terminal));
+        text.append(EvennessText.section(status, devices, terminal));
         List<String> problems = problems(status, devices);
         if (!problems.isEmpty()) {
             text.append('\n').append(Style.HEADING.apply("PROBLEMS", terminal)).append('\n');

@@ -75,6 +75,54 @@ class PlacerTest {
         return answer instanceof Answer.NotNow notNow ? "not now: " + notNow.why() : "found";
     }
 
+    private void instance(ArrayNode devices, int index, long gibibytes) {
+        change(devices, index)
+                .put("uuid", "MIG-" + index)
+                .put("allocatableBytes", gibibytes * GIB)
+                .put("reserveBasisPoints", 0)
+                .put("budgetInForceBytes", gibibytes * GIB)
+                .put("freeBytes", gibibytes * GIB)
+                .putObject("mig")
+                .put("parentUuid", "GPU-a");
+    }
+
+    // A whole device first, then instances of 40, 10 and 20 GiB.
+    @Test
+    void ofMigInstancesTheSmallestThatIsEnoughIsTakenAndNoWholeDevice() {
+        ArrayNode devices = node("a", 0, 0, 0, 0);
+        instance(devices, 1, 40);
+        instance(devices, 2, 10);
+        instance(devices, 3, 20);
+
+        assertThat(found(gibibytes(1, 1, 8, Extent.FEW_NODES)))
+                .extracting(PlacedRank::uuid)
+                .containsExactly("MIG-2");
+        assertThat(found(gibibytes(1, 1, 11, Extent.FEW_NODES)))
+                .extracting(PlacedRank::uuid)
+                .containsExactly("MIG-3");
+        assertThat(found(gibibytes(2, 1, 15, Extent.FEW_NODES)))
+                .extracting(PlacedRank::uuid)
+                .containsExactly("MIG-1", "MIG-3");
+        assertThat(found(gibibytes(1, 1, 41, Extent.FEW_NODES)))
+                .as("no instance holds that")
+                .extracting(PlacedRank::uuid)
+                .containsExactly("GPU-a0");
+    }
+
+    @Test
+    void aDeviceThatReportedAnXidHasNoRoomAndSaysSo() {
+        ArrayNode devices = node("a", 0, 0);
+        change(devices, 0).putArray("problems").add("Xid 79 was reported since the worker started: see dmesg");
+        change(devices, 1).putArray("problems").add("processes: NO_PERMISSION");
+
+        assertThat(found(gibibytes(1, 1, 8, Extent.FEW_NODES)))
+                .extracting(PlacedRank::index)
+                .containsExactly(1);
+        assertThat(refused(gibibytes(2, 1, 8, Extent.FEW_NODES)))
+                .startsWith("not now: ")
+                .contains("a device 0 (NVIDIA H100): Xid 79 was reported since the worker started");
+    }
+
     @Test
     void aJobGoesToAsFewNodesAsItCan() {
         node("a", 0, 0);

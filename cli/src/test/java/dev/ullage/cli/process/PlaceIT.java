@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.ullage.common.testing.Requires;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,6 +58,38 @@ class PlaceIT {
             Answer one = place(server, "--ranks", "1", "--memory", "40GiB", "--format", "mpirun");
             assertThat(one.exitCode()).as(one.text()).isZero();
             assertThat(one.text()).contains("mpirun -np 1 -H ").contains("-x CUDA_VISIBLE_DEVICES=");
+        }
+    }
+
+    // The text is a rankfile as it stands, and its first line the command that goes with it.
+    @Test
+    void mpirunTakesTheRankfileAndGivesEachRankItsCoreAndItsDevice() throws IOException {
+        Requires.command("mpirun", "openmpi-bin");
+        Requires.that(Runtime.getRuntime().availableProcessors() >= 2, Requires.MACHINE + "two ranks need two cores");
+        try (UpNode node = UpNode.start(folder, "2xH100-80G")) {
+            node.api().await("both devices are read", JOIN_WITHIN, now -> freshDevices(now) == 2);
+            Answer answer = place(
+                    node.api().base(), "--ranks", "2", "--memory", "40GiB", "--format", "rankfile", "--cores", "1");
+            assertThat(answer.exitCode()).as(answer.text()).isZero();
+            Path rankfile = Files.writeString(folder.resolve("rankfile"), answer.text());
+            String line = answer.text().lines().findFirst().orElseThrow();
+            String said = "rank $OMPI_COMM_WORLD_RANK sees $CUDA_VISIBLE_DEVICES on"
+                    + " $(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)";
+            Path program = Files.writeString(folder.resolve("program.sh"), "echo " + said + "\n");
+            List<String> command = new ArrayList<>(List.of(line.substring("# ".length())
+                    .replace("mpirun ", "mpirun --allow-run-as-root ")
+                    .replace("RANKFILE", rankfile.toString())
+                    .replace("COMMAND", "sh " + program)
+                    .split(" ")));
+
+            try (TestProcess mpirun = TestProcess.start(
+                    folder, "mpirun", command, Map.of("OMPI_MCA_btl_vader_single_copy_mechanism", "none"))) {
+                assertThat(mpirun.awaitExit(END_WITHIN)).as(mpirun.log()).isZero();
+                JsonNode devices = node.api().status().orElseThrow().at("/nodes/0/devices");
+                assertThat(mpirun.log())
+                        .contains("rank 0 sees " + devices.at("/0/uuid").asText() + " on 0\n")
+                        .contains("rank 1 sees " + devices.at("/1/uuid").asText() + " on 1\n");
+            }
         }
     }
 

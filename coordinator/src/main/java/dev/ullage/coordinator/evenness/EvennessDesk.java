@@ -121,7 +121,11 @@ public final class EvennessDesk {
         Turn turn = gains.look(job.job(), isWorthIt);
         String explanation = advice.reason();
         Optional<ShareProposal> proposal = advice.proposal().filter(better -> isWorthIt);
-        if (proposal.isPresent() && standing.orders() >= settings.maxOrders()) {
+        if (proposal.isPresent() && isOrdered(proposal.get(), standing)) {
+            // Of a rank that does not cut its share into micro-batches nothing more is to be had.
+            explanation = "ordered already, and it did not bring that: " + explanation;
+            proposal = Optional.empty();
+        } else if (proposal.isPresent() && standing.orders() >= settings.maxOrders()) {
             explanation = "ordered shares " + standing.orders() + " times, which is the most: " + explanation;
         } else if (proposal.isPresent() && gains.isHolding(job.job()) && settings.mode() == Mode.ON) {
             JobDirective order = order(job, standing, proposal.get(), explanation);
@@ -139,6 +143,14 @@ public final class EvennessDesk {
                             + settings.mode().label() + "; " + explanation));
         }
         return new JobEvenness(job.job(), uneven.isHolding(job.job()), skews, advice.samples(), proposal, explanation);
+    }
+
+    private static boolean isOrdered(ShareProposal proposal, Standing standing) {
+        return standing.newest()
+                .flatMap(JobDirective::shares)
+                .filter(shares ->
+                        shares.rounds() == proposal.rounds() && shares.samples().equals(proposal.samples()))
+                .isPresent();
     }
 
     private void noteSkew(JobLoad job, List<PhaseSkew> skews, List<Change> changes) {

@@ -14,6 +14,7 @@ import dev.ullage.common.protocol.TurnReport;
 import dev.ullage.coordinator.view.ClusterView;
 import dev.ullage.coordinator.view.DeviceView;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -48,9 +49,12 @@ record JobLoad(JobId job, OptionalInt worldSize, List<RankLoad> ranks) {
         NavigableMap<JobId, NavigableMap<Integer, RankLoad>> jobs = new TreeMap<>();
         for (DeviceView device : view.devices()) {
             Map<RankInstance, GrantReport> grants = grants(device);
-            device.sample().ifPresent(heard -> heard.message().ranks().forEach(rank -> jobs.computeIfAbsent(
+            List<RankSample> told =
+                    device.sample().map(heard -> heard.message().ranks()).orElse(List.of());
+            // A rank that is leaving has told something, and no ledger knows it any more.
+            told.stream().filter(rank -> grants.containsKey(rank.instance())).forEach(rank -> jobs.computeIfAbsent(
                             rank.instance().rank().job(), job -> new TreeMap<>())
-                    .merge(rank.instance().rank().rank(), load(rank, device, grants), JobLoad::newer)));
+                    .merge(rank.instance().rank().rank(), load(rank, device, grants), JobLoad::newer));
         }
         List<JobLoad> loads = new ArrayList<>();
         jobs.forEach((job, ranks) -> {
@@ -93,7 +97,7 @@ record JobLoad(JobId job, OptionalInt worldSize, List<RankLoad> ranks) {
                 rank.instance(),
                 rank.facts().worldSize(),
                 "GPU " + device.info().index() + " of " + device.node(),
-                peaks,
+                Collections.unmodifiableMap(peaks),
                 rank.watch()
                         .map(RankWatch::progress)
                         .map(RankWatch.Progress::step)

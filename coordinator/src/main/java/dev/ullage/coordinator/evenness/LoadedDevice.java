@@ -10,6 +10,7 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.model.SampleState;
+import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -20,7 +21,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * How full a device is when each of its ranks holds the most that it holds in a step: what it is at some moment depends
@@ -71,8 +74,10 @@ record LoadedDevice(
         for (RankSample rank : sample.orElseThrow().ranks()) {
             need(rank).ifPresent(bytes -> needs.put(rank.instance(), bytes));
         }
+        Set<RankInstance> promised =
+                report.grants().stream().map(GrantReport::instance).collect(Collectors.toSet());
         boolean isKnown = needs.size() == sample.orElseThrow().ranks().size()
-                && report.grants().stream().allMatch(grant -> needs.containsKey(grant.instance()));
+                && needs.keySet().equals(promised);
         MemoryBytes capacity = report.wanted().allocatable();
         return isKnown
                 ? Optional.of(new LoadedDevice(

@@ -4,8 +4,6 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankWatch.Batch;
-import java.util.Collections;
-import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -16,7 +14,7 @@ import java.util.stream.Stream;
  * What evenness goes by of one rank.
  *
  * @param place its device, for people
- * @param peaks what counts against its limit in each phase, at most, where it is known
+ * @param peaks unmodifiable; what counts against its limit in each phase, at most, where it is known
  * @param usable what its allocator may hold in the phases that hold activations, by its limit
  * @param takesTurns whether its limit is not what it may hold: turns come on top of it
  */
@@ -30,12 +28,6 @@ record RankLoad(
         Optional<Batch> batch,
         Optional<MemoryBytes> usable,
         boolean takesTurns) {
-
-    RankLoad {
-        Map<Phase, MemoryBytes> copy = new EnumMap<>(Phase.class);
-        copy.putAll(peaks);
-        peaks = Collections.unmodifiableMap(copy);
-    }
 
     int rank() {
         return instance.rank().rank();

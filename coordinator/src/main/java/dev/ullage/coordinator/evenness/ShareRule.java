@@ -3,7 +3,9 @@ package dev.ullage.coordinator.evenness;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankWatch.Batch;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.BatchShares;
 import dev.ullage.common.protocol.Evenness.ShareProposal;
+import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.coordinator.oom.OomDesk.Standing;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -106,7 +108,21 @@ final class ShareRule {
         }
         boolean isOne = batches.stream().allMatch(batch -> batch.job() == size)
                 && batches.stream().mapToLong(Batch::samples).sum() == size;
-        return isOne ? Optional.empty() : Optional.of("its ranks do not agree on the batch of a step");
+        if (!isOne) {
+            return Optional.of("its ranks do not agree on the batch of a step");
+        }
+        // Loaders draw ahead: for some steps a rank still has what it had before, of which nothing is to be learned.
+        List<Integer> now = batches.stream().map(Batch::samples).toList();
+        return standing.newest()
+                .flatMap(JobDirective::shares)
+                .map(BatchShares::samples)
+                .filter(ordered -> isOf(ordered, batches.size(), size) && !ordered.equals(now))
+                .map(ordered -> "the shares that were ordered (" + shown(ordered) + ") are not in force yet");
+    }
+
+    /** Shares of other ranks or another batch are of before the job was started anew, and its ranks do without. */
+    private static boolean isOf(List<Integer> shares, int ranks, int size) {
+        return shares.size() == ranks && shares.stream().mapToLong(Integer::longValue).sum() == size;
     }
 
     private static Advice share(List<RankLoad> ranks) {
@@ -156,9 +172,8 @@ final class ShareRule {
                     fill,
                     reason.formatted(fullest.load().rank(), fullest.load().place(), Fill.shown(fill)));
         }
-        String reason =
-                "batch %d as %s instead of %s, in %d micro-batches each: the fullest rank is %d (%s), at %s of what it can"
-                        + " hold, and would be at %s or less";
+        String reason = "batch %d as %s instead of %s, %s: the fullest rank is %d (%s), at %s of what it can"
+                + " hold, and would be at %s or less";
         return new Advice(
                 Optional.of(new ShareProposal(shares, rounds, fill, then)),
                 now,
@@ -167,7 +182,7 @@ final class ShareRule {
                         size,
                         shown(shares),
                         shown(now),
-                        rounds,
+                        rounds == 1 ? "each at once" : "each in " + rounds + " micro-batches",
                         fullest.load().rank(),
                         fullest.load().place(),
                         Fill.shown(fill),

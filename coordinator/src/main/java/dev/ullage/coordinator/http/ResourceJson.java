@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Pages of the status as flat lists. Pure. An item has the fields of {@link StatusJson}, and names what it belongs to;
@@ -138,8 +139,21 @@ final class ResourceJson {
         ranks(all).forEach(rank -> byJob.computeIfAbsent(rank.path("job").asText(), job -> new ArrayList<>())
                 .add(rank));
         List<ObjectNode> items = new ArrayList<>();
-        byJob.forEach((job, ranks) -> items.add(job(job, ranks).put("turn", TurnsJson.ofJob(all, job))));
+        byJob.forEach((job, ranks) -> items.add(job(job, ranks)
+                .put("skewPercent", skewPercent(all, job))
+                .put("turn", TurnsJson.ofJob(all, job))));
         return items;
+    }
+
+    /** Of the phase that is most uneven. */
+    private static @Nullable Integer skewPercent(JsonNode all, String job) {
+        Integer most = null;
+        for (JsonNode known : all.path("evenness").path("jobs")) {
+            for (JsonNode skew : known.path("job").asText().equals(job) ? known.path("skew") : NODES.arrayNode()) {
+                most = Math.max(skew.path("percent").asInt(), most == null ? 0 : most);
+            }
+        }
+        return most;
     }
 
     /** A sum is known only when all of its parts are. */

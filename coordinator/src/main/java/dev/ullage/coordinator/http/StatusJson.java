@@ -60,6 +60,7 @@ public final class StatusJson {
         status.rollouts().forEach(rollout -> rollouts.add(rollout(rollout)));
         json.set("operator", status.wishes().map(WishesJson::of).orElse(null));
         json.set("oomMoves", status.ooms().map(OomJson::moves).orElse(null));
+        json.set("evenness", status.evenness().map(EvennessJson::of).orElse(null));
         ArrayNode errors = json.putArray("errors");
         if (!status.state().equals("ACTIVE")) {
             errors.add("the coordinator is " + status.state() + ": it may not have heard of every worker yet");

@@ -36,6 +36,18 @@ final class WatchJson {
                 "microBatches",
                 watch.microBatches().map(WatchJson::microBatches).orElse(null));
         json.set("cacheRelease", watch.release().map(WatchJson::release).orElse(null));
+        json.set("batch", watch.batch().map(WatchJson::batch).orElse(null));
+        return json;
+    }
+
+    private static ObjectNode batch(RankWatch.Batch batch) {
+        ObjectNode json = NODES.objectNode();
+        json.put("sequence", batch.sequence());
+        json.put("job", batch.job());
+        json.put("samples", batch.samples());
+        json.put("microBatch", batch.microBatch());
+        json.put("most", batch.most().isPresent() ? (Integer) batch.most().getAsInt() : null);
+        json.put("baseBytes", bytes(batch.base()));
         return json;
     }
 

@@ -7,6 +7,7 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.Evenness.JobEvenness;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -68,6 +69,9 @@ final class ClusterMetrics {
         }
         status.ooms().ifPresent(ooms -> directives(ooms.moves()));
         status.nodes().forEach(this::node);
+        status.evenness()
+                .ifPresent(evenness ->
+                        evenness.jobs().stream().limit(bounds.ranks()).forEach(this::job));
         series.put(Metric.LEFT_OUT, List.of("nodes"), Math.max(0, nodes - bounds.nodes()));
         series.put(Metric.LEFT_OUT, List.of("devices"), Math.max(0, devices - bounds.devices()));
         series.put(Metric.LEFT_OUT, List.of("ranks"), Math.max(0, ranks - bounds.ranks()));
@@ -81,6 +85,15 @@ final class ClusterMetrics {
                     .count();
             series.put(Metric.OOM_DIRECTIVES, List.of(lowerCase(state.name())), jobs);
         }
+    }
+
+    private void job(JobEvenness job) {
+        job.skew()
+                .forEach(skew -> series.put(
+                        Metric.JOB_SKEW,
+                        List.of(job.job().value(), lowerCase(skew.phase().name())),
+                        skew.percent() / 100.0));
+        series.put(Metric.JOB_UNEVEN, List.of(job.job().value()), job.isUneven());
     }
 
     private static long inState(ClusterStatus status, RolloutState state) {

@@ -257,6 +257,17 @@ enum Metric {
             Label.RANK,
             "1 if the rank's processes were measured above its ceiling for some readings in a row, else 0."),
 
+    JOB_SKEW(
+            Kind.GAUGE,
+            "ullage_job_skew_ratio",
+            List.of("job", "phase"),
+            "The largest peak of any rank of the job in this phase by the median of its ranks, 1 or more."),
+    JOB_UNEVEN(
+            Kind.GAUGE,
+            "ullage_job_uneven",
+            List.of("job"),
+            "1 if the largest rank of the job was far above the median for some looks in a row, else 0."),
+
     DCGM_TOTAL(Kind.GAUGE, "DCGM_FI_DEV_FB_TOTAL", Label.DCGM, "All memory of the device, in MiB."),
     DCGM_FREE(Kind.GAUGE, "DCGM_FI_DEV_FB_FREE", Label.DCGM, "Memory that is not allocated, in MiB."),
     DCGM_USED(Kind.GAUGE, "DCGM_FI_DEV_FB_USED", Label.DCGM, "Memory allocated by processes, in MiB."),

@@ -44,24 +44,11 @@ class CoordinatorEvennessTest {
     private final List<CoordinatorEffect> effects = new ArrayList<>();
 
     private static CoordinatorLogic logic(Mode mode) {
-        CoordinatorSettings shipped = CoordinatorSettings.defaults();
         EvennessSettings even = EvennessSettings.defaults();
+        EvennessSettings often = new EvennessSettings(
+                mode, Duration.ofSeconds(1), even.looks(), even.unevenFrom(), even.gainFrom(), even.maxOrders());
         return new CoordinatorLogic(
-                new CoordinatorSettings(
-                        shipped.tick(),
-                        shipped.claimFor(),
-                        shipped.learnFor(),
-                        shipped.staleAfter(),
-                        shipped.forgetAfter(),
-                        shipped.stallAfter(),
-                        shipped.resendAfter(),
-                        new EvennessSettings(
-                                mode,
-                                Duration.ofSeconds(1),
-                                even.looks(),
-                                even.unevenFrom(),
-                                even.gainFrom(),
-                                even.maxOrders())),
+                CoordinatorSettings.defaults().with(often),
                 LimitSettings.defaults(),
                 new RankDemands(ObservedPredictor.PHASE_MAX),
                 new NodeId("c-1"),

@@ -79,7 +79,7 @@ class EvennessDeskTest {
             assertThat(order.restart()).isFalse();
             assertThat(order.step()).isEqualTo(120);
             assertThat(order.cause().reason())
-                    .isEqualTo("batch 80 as 56, 24 instead of 40, 40, in 1 micro-batches each: the fullest rank is 1"
+                    .isEqualTo("batch 80 as 56, 24 instead of 40, 40, each at once: the fullest rank is 1"
                             + " (GPU 0 of host-a), at 150 % of what it can hold, and would be at 100 % or less");
         });
         look(job, 30);
@@ -166,6 +166,43 @@ class EvennessDeskTest {
         assertThat(status().explanation()).startsWith("ordered shares 8 times, which is the most: batch 80 as 56, 24");
     }
 
+    // Goal: while loaders use up what they drew ahead, nothing is ordered again; shares of an earlier job do not count.
+    @Test
+    void sharesThatAreNotInForceYetAreWaitedForUnlessTheyAreAnotherJobs() {
+        TrainedJob job = TrainedJob.of(80, LARGE, SMALL);
+        look(job, 3);
+        job.samples = List.of(40, 40);
+
+        look(job, 20);
+
+        assertThat(orders).hasSize(1);
+        assertThat(status().explanation()).isEqualTo("the shares that were ordered (56, 24) are not in force yet");
+
+        TrainedJob anew = TrainedJob.of(82, LARGE, SMALL);
+        anew.newest = job.newest;
+        look(anew, 10);
+        assertThat(orders).hasSize(2);
+    }
+
+    // Goal: a rank that does not cut its share, whatever it is told, is told once.
+    @Test
+    void sharesThatWereOrderedAndBroughtNothingAreNotOrderedAgain() {
+        TrainedJob job = TrainedJob.of(161, LARGE, SMALL);
+        for (int i = 0; i < 20; i++) {
+            Findings found = desk.look(job.view(), name -> job.standing(), now);
+            found.orders().forEach(order -> {
+                job.follow(order);
+                job.rounds = 1;
+            });
+            orders.addAll(found.orders());
+            now = now.plusSeconds(5);
+        }
+
+        assertThat(orders).hasSize(1);
+        assertThat(status().explanation())
+                .startsWith("ordered already, and it did not bring that: batch 161 as 113, 48");
+    }
+
     @Test
     void whileSomethingIsOpenOrUnknownThereIsNoOrderAndAReason() {
         TrainedJob job = TrainedJob.of(80, LARGE, SMALL);
@@ -219,6 +256,20 @@ class EvennessDeskTest {
         look(job, 1);
         assertThat(status().skew()).isEmpty();
         assertThat(status().isUneven()).as("not known is not even").isTrue();
+    }
+
+    // Goal: that ranks of a job that ends leave one after the other makes nothing uneven.
+    @Test
+    void aRankThatNoLedgerKnowsAnyMoreCountsNoMore() {
+        TrainedJob job = TrainedJob.of(30, SMALL, SMALL, new Member(40_000, 16_000, 0, 2_000));
+        job.granted = 2;
+
+        look(job, 5);
+
+        assertThat(status().skew()).isEmpty();
+        assertThat(status().explanation()).isEqualTo("2 of 3 ranks are known");
+        assertThat(changes).isEmpty();
+        assertThat(LoadedDevice.of(job.view())).hasSize(2);
     }
 
     @Property(tries = 300)

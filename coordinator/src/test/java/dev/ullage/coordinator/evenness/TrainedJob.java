@@ -22,6 +22,7 @@ import dev.ullage.common.model.RankWatch.PhasePeak;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.protocol.BatchShares;
+import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
@@ -61,12 +62,14 @@ final class TrainedJob {
     OptionalInt most = OptionalInt.empty();
     long steps = 10;
     int told;
+    int granted;
     Optional<JobDirective> newest = Optional.empty();
 
     TrainedJob(int batch, List<Member> members) {
         this.batch = batch;
         this.members = List.copyOf(members);
         this.told = members.size();
+        this.granted = members.size();
         int world = members.size();
         this.samples = IntStream.range(0, world)
                 .mapToObj(rank -> batch / world + (rank < batch % world ? 1 : 0))
@@ -115,7 +118,7 @@ final class TrainedJob {
                             1,
                             ledger(
                                     terms(mib(members.get(rank).limit() * 10 / 8), MemoryBytes.ZERO),
-                                    settled(rank, limit))),
+                                    rank < granted ? new GrantReport[] {settled(rank, limit)} : new GrantReport[0])),
                     T0);
             List<RankSample> ranks = rank < told ? List.of(sample(rank)) : List.of();
             view = view.with(

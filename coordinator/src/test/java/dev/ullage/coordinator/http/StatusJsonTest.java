@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
@@ -52,9 +53,12 @@ class StatusJsonTest {
 
     @Test
     void aDeviceAndItsRankAreShownWithEverythingThatIsKnown() throws Exception {
-        assertThat(json(Statuses.active(Statuses.deviceWithARank())))
-                .isEqualTo(STRICT.readTree(
-                        """
+        ObjectNode shown = (ObjectNode) json(Statuses.active(Statuses.deviceWithARank()));
+        shown.remove("evenness");
+        assertThat((JsonNode) shown)
+                .isEqualTo(
+                        STRICT.readTree(
+                                """
             {"schema":1,"time":"2026-03-01T10:15:30.123Z",
              "coordinator":{"node":"host-a","state":"ACTIVE","epoch":3,"uid":"c-1"},
              "nodes":[{"node":"host-b","ageMillis":120,"draining":null,"devices":[{
@@ -95,7 +99,8 @@ class StatusJsonTest {
                    "microBatches":{"now":8,"sizes":[{"samples":8,"phases":[
                      {"phase":"FORWARD","peakReservedBytes":null,"peakAllocatedBytes":9663676416}]}]},
                    "cacheRelease":{"step":12,"beforeBytes":10737418240,"afterBytes":9663676416,
-                                   "gainBytes":1073741824}},
+                                   "gainBytes":1073741824},
+                   "batch":{"sequence":6,"job":64,"samples":32,"microBatch":16,"most":20,"baseBytes":4294967296}},
                  "enforcement":{"processUsedBytes":11811160064,"overheadBytes":1073741824,"overheadProvisional":false,
                                 "allocatorShareBytes":33285996544,"inForceBytes":null,"overCeiling":false,
                                 "whyNotHigher":[{"rung":"driver","reason":"the driver is too old"}]},
@@ -106,6 +111,27 @@ class StatusJsonTest {
              "errors":[]}
             """
                                 .replace("NEEDS", NEEDS)));
+    }
+
+    @Test
+    void whatIsUnevenIsShownWithWhatWouldEvenItOut() throws Exception {
+        assertThat(json(Statuses.active()).path("evenness"))
+                .isEqualTo(
+                        STRICT.readTree(
+                                """
+            {"mode":"suggest",
+               "jobs":[{"job":"bert","uneven":true,
+                 "skew":[{"phase":"FORWARD","percent":125,"rank":0,"peakBytes":10737418240,"medianBytes":8589934592},
+                         {"phase":"BACKWARD","percent":150,"rank":3,"peakBytes":12884901888,"medianBytes":8589934592}],
+                 "samples":[32,32],
+                 "proposal":{"samples":[40,24],"rounds":2,"fullestBasisPoints":9500,"thenBasisPoints":7600},
+                 "explanation":"batch 64 as 40, 24"}],
+               "devices":[{"node":"host-b","device":"GPU-1","fillBasisPoints":9000,"meanBasisPoints":5000}],
+               "moves":[{"job":"bert","rank":3,"from":"GPU-1","to":"GPU-2","needsBytes":12884901888,
+                 "fullerBasisPoints":9000,"fullerThenBasisPoints":6000,"meanBasisPoints":5000,
+                 "meanThenBasisPoints":4800,"text":"rank bert/3 from GPU 0 to GPU 1"}]}
+            """));
+        assertThat(json(Statuses.empty()).path("evenness").isNull()).isTrue();
     }
 
     @Test

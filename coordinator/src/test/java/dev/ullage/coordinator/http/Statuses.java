@@ -25,6 +25,7 @@ import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.Evenness;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.KeeperCounts;
@@ -70,7 +71,34 @@ public final class Statuses {
                 Optional.of(new CoordinatorToken(3, "c-1")),
                 "ACTIVE",
                 List.of(new NodeStatus(new NodeId("host-b"), 120, List.of(devices))),
-                List.of(new RolloutStatus(new DeviceId("GPU-1"), 7, RolloutState.SETTLED, 35, "2 ranks")));
+                List.of(new RolloutStatus(new DeviceId("GPU-1"), 7, RolloutState.SETTLED, 35, "2 ranks")),
+                Optional.empty(),
+                Optional.of(new Steering(Optional.of(evenness()), Optional.empty())));
+    }
+
+    private static Evenness evenness() {
+        return new Evenness(
+                "suggest",
+                List.of(new Evenness.JobEvenness(
+                        RANK.rank().job(),
+                        true,
+                        List.of(
+                                new Evenness.PhaseSkew(Phase.FORWARD, 125, 0, gibibytes(10), gibibytes(8)),
+                                new Evenness.PhaseSkew(Phase.BACKWARD, 150, 3, gibibytes(12), gibibytes(8))),
+                        List.of(32, 32),
+                        Optional.of(new Evenness.ShareProposal(List.of(40, 24), 2, 9_500, 7_600)),
+                        "batch 64 as 40, 24")),
+                List.of(new Evenness.FarDevice(new NodeId("host-b"), new DeviceId("GPU-1"), 9_000, 5_000)),
+                List.of(new Evenness.MoveSuggestion(
+                        RANK.rank(),
+                        new DeviceId("GPU-1"),
+                        new DeviceId("GPU-2"),
+                        gibibytes(12),
+                        9_000,
+                        6_000,
+                        5_000,
+                        4_800,
+                        "rank bert/3 from GPU 0 to GPU 1")));
     }
 
     /** The same, where operators asked for some things. */
@@ -89,7 +117,7 @@ public final class Statuses {
                 status.nodes(),
                 status.rollouts(),
                 status.ooms(),
-                Optional.of(new Steering(Optional.empty(), Optional.of(new Wishes(List.of(drain), List.of(job))))));
+                Optional.of(new Steering(status.evenness(), Optional.of(new Wishes(List.of(drain), List.of(job))))));
     }
 
     /** The same with moves after out-of-memory errors. */
@@ -243,7 +271,7 @@ public final class Statuses {
                         OptionalLong.of(40))),
                 Optional.of(new RankWatch.CacheRelease(12, gibibytes(10), gibibytes(9))),
                 RankWatch.Work.of(RankWatch.Batches.of(
-                        Optional.empty(),
+                        Optional.of(new RankWatch.Batch(6, 64, 32, 16, OptionalInt.of(20), Optional.of(gibibytes(4)))),
                         Optional.of(new RankWatch.MicroBatches(
                                 8,
                                 List.of(new RankWatch.MicroBatchPeaks(
