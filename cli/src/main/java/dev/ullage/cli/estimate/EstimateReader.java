@@ -16,6 +16,9 @@ import java.util.OptionalInt;
  * an {@link IllegalArgumentException} that names the field.
  */
 final class EstimateReader {
+    /** As a rank may say at most. */
+    private static final long MOST_BYTES = 1L << 50;
+
     private EstimateReader() {}
 
     /** Fields of a setup are told apart by what only an answer has. */
@@ -83,10 +86,12 @@ final class EstimateReader {
     private static MemoryBytes bytes(JsonNode need, String name, String field) {
         JsonNode value = need.path(field);
         return Optional.of(value)
-                .filter(known -> known.isIntegralNumber() && known.canConvertToLong() && known.longValue() >= 0)
+                .filter(known -> known.isIntegralNumber() && known.canConvertToLong())
+                .filter(known -> known.longValue() >= 0 && known.longValue() <= MOST_BYTES)
                 .map(known -> MemoryBytes.of(known.longValue()))
-                .orElseThrow(() -> new IllegalArgumentException("%s of %s must be bytes, is %s; make it again"
-                        .formatted(field, name, value.isMissingNode() ? "absent" : value)));
+                .orElseThrow(
+                        () -> new IllegalArgumentException("%s of %s must be bytes, at most %d, is %s; make it again"
+                                .formatted(field, name, MOST_BYTES, value.isMissingNode() ? "absent" : value)));
     }
 
     private static int whole(JsonNode json, String field) {

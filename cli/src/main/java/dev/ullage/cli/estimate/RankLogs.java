@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 /**
  * What Megatron-LM logs of the memory of single ranks, under headings that name the run: {@code ## Qwen3-30B-A3B,
  * PP4-EP2-DP2-TP1, MBS4 GBS96 seq4096 ...}. A heading names neither kernels nor checkpointing, so that no such row is
- * complete. No constant of an estimate was set with these rows.
+ * complete. No constant of an estimate was set with these rows; one split over stages was.
  */
 final class RankLogs {
     static final String GROUP = "Megatron-LM (logs of single ranks)";
@@ -44,8 +44,8 @@ final class RankLogs {
 
     /**
      * DeepSeek-V3 cut to 14 layers, as Megatron-LM's own tests have it
-     * ({@code deepseekv3_proxy_flex_tp1pp4emp16etp1cp1}): 64 experts. The split over four stages is that of which the
-     * state comes closest to what is held between steps.
+     * ({@code deepseekv3_proxy_flex_tp1pp4emp16etp1cp1}): 64 experts. The split over four stages is not stated: of the
+     * two that were tried, it is the one whose state comes closer to what is held between steps.
      */
     private static final Map<String, String> DEEPSEEK_PROXY = Map.ofEntries(
             Map.entry("layers", "14"),

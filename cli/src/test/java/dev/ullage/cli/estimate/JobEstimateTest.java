@@ -113,7 +113,11 @@ class JobEstimateTest {
         newer.put("schema", 99);
 
         assertThatThrownBy(() -> JobEstimate.read(write(absent.toString())))
-                .hasMessageContaining("upper of FORWARD must be bytes, is absent");
+                .hasMessageContaining("upper of FORWARD must be bytes, at most 1125899906842624, is absent");
+        ObjectNode huge = answer();
+        ((ObjectNode) huge.at("/stages/0/ranges/STEADY")).put("upper", Long.MAX_VALUE);
+        assertThatThrownBy(() -> JobEstimate.read(write(huge.toString())))
+                .hasMessageContaining("upper of STEADY must be bytes, at most 1125899906842624, is 922337203685477580");
         assertThatThrownBy(() -> JobEstimate.read(write(fewer.toString())))
                 .hasMessageContaining("stages must be in order and of equal size, 7 ranks in all");
         assertThatThrownBy(() -> JobEstimate.read(write(newer.toString())))
