@@ -77,8 +77,7 @@ class LstmDecisionsTest {
                 EnforcedBy.ADVISORY,
                 true,
                 0);
-        MemoryUse memory =
-                new MemoryUse(gib(80), Optional.of(MemoryBytes.ZERO), held, gib(80).minus(held));
+        MemoryUse memory = new MemoryUse(gib(80), Optional.of(MemoryBytes.ZERO), held, gib(80).minus(held));
         return new DeviceSampled(
                 NODE, DEVICE, 0, Optional.of(memory), Optional.of(MemoryBytes.ZERO), List.of(sample), List.of());
     }
@@ -90,8 +89,8 @@ class LstmDecisionsTest {
         RankDemands demands = new RankDemands(
                 ObservedPredictor.LSTM,
                 () -> used -> new Prediction(used.plus(MemoryBytes.of(used.value() / 3)), used));
-        CoordinatorLogic logic = new CoordinatorLogic(
-                CoordinatorSettings.defaults(), limits(), demands, new NodeId("c-1"), "me", T0);
+        CoordinatorLogic logic =
+                new CoordinatorLogic(CoordinatorSettings.defaults(), limits(), demands, new NodeId("c-1"), "me", T0);
         logic.onAnnounced(
                 announced(NODE, Optional.empty(), TestInbox.<ToWorker>create().getRef(), DEVICE), true, T0);
         logic.onTick(T0.plusMillis(500)); // claims its token before a ledger can have seen it
@@ -100,10 +99,15 @@ class LstmDecisionsTest {
             Instant now = T0.plusMillis(500L * half);
             if (half % 4 == 1) {
                 logic.onAnnounced(
-                        announced(NODE, Optional.empty(), TestInbox.<ToWorker>create().getRef(), DEVICE), false, now);
+                        announced(
+                                NODE,
+                                Optional.empty(),
+                                TestInbox.<ToWorker>create().getRef(),
+                                DEVICE),
+                        false,
+                        now);
             }
-            logic.onReported(
-                    new LimitsReported(NODE, DEVICE, Optional.of(MINE), 0, ledger(settled(0, gib(64)))), now);
+            logic.onReported(new LimitsReported(NODE, DEVICE, Optional.of(MINE), 0, ledger(settled(0, gib(64)))), now);
             logic.onSampled(service(gib(12)), now);
             logic.onTick(now);
             logic.takeEffects().forEach(effect -> {
