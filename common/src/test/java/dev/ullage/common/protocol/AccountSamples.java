@@ -25,6 +25,10 @@ import java.util.OptionalLong;
 final class AccountSamples {
     private AccountSamples() {}
 
+    static Optional<RankAccounts> told(RankInstance rank, DeviceId device) {
+        return Optional.of(new RankAccounts(List.of(full(rank, device))));
+    }
+
     static RankAccount full(RankInstance rank, DeviceId device) {
         return new RankAccount(
                 rank,

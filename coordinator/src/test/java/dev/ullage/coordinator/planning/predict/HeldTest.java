@@ -97,7 +97,7 @@ class HeldTest {
         long level = 20_000;
         for (int i = 0; i < 3_000; i++) {
             if (random.nextInt(4) == 0) {
-                level = 14_000 + random.nextInt(12_000) + (random.nextInt(30) == 0 ? 8_000 : 0);
+                level = 14_000L + random.nextInt(12_000) + (random.nextInt(30) == 0 ? 8_000 : 0);
             }
             series.add(MemoryBytes.ofMebibytes(level));
         }
