@@ -12,6 +12,7 @@ import java.time.Duration;
  * @param forgetAfter silence after which a node is no longer shown
  * @param stallAfter time after which a plan that has not settled is called stalled
  * @param resendAfter pause before a desire that has not settled is sent again
+ * @param queue of the jobs that wait for room
  */
 public record CoordinatorSettings(
         Duration tick,
@@ -20,7 +21,20 @@ public record CoordinatorSettings(
         Duration staleAfter,
         Duration forgetAfter,
         Duration stallAfter,
-        Duration resendAfter) {
+        Duration resendAfter,
+        QueueSettings queue) {
+
+    /** With the queue as shipped. */
+    public CoordinatorSettings(
+            Duration tick,
+            Duration claimFor,
+            Duration learnFor,
+            Duration staleAfter,
+            Duration forgetAfter,
+            Duration stallAfter,
+            Duration resendAfter) {
+        this(tick, claimFor, learnFor, staleAfter, forgetAfter, stallAfter, resendAfter, QueueSettings.defaults());
+    }
 
     public CoordinatorSettings {
         requirePositive("tick", tick);

@@ -1,7 +1,10 @@
 package dev.ullage.coordinator;
 
+import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Reservation;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
@@ -9,17 +12,23 @@ import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
+import dev.ullage.common.protocol.ToCoordinator.RequestsQuery;
+import dev.ullage.common.protocol.ToCoordinator.RequeueRequest;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToWorker;
+import dev.ullage.common.protocol.ToWorker.CommitDevice;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.ReleaseCache;
+import dev.ullage.common.protocol.ToWorker.ReleaseDevice;
+import dev.ullage.common.protocol.ToWorker.ReserveDevice;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.coordinator.CoordinatorEffect.Desire;
@@ -28,6 +37,7 @@ import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
 import dev.ullage.coordinator.CoordinatorEffect.Recorded;
 import dev.ullage.coordinator.CoordinatorEffect.Release;
+import dev.ullage.coordinator.CoordinatorEffect.Room;
 import dev.ullage.coordinator.journal.DecisionPages;
 import dev.ullage.coordinator.journal.DecisionSink;
 import java.time.Clock;
@@ -62,6 +72,7 @@ import org.slf4j.event.Level;
  *   JobsReported -------> out-of-memory moves, decided and sent at once: the ranks wait for it
  *   StaleCoordinator ---> leadership                        find the stalled, send what is due
  *   SetReserve, SetShare -> wishes, answered at once
+ *   Submit-, Cancel-, RequeueRequest, RequestsQuery -> the queue, answered at once; who is placed, on the tick
  *   ReleaseCaches ------> sent on and answered at once
  *   StatusQuery, EventsQuery, DecisionsQuery: answered at once, in every state
  * </pre>
@@ -145,7 +156,15 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
     private Behavior<Command> onReceived(ToCoordinator message) {
         log.debug("received {}", message);
         Instant now = clock.instant();
-        if (message instanceof WorkerAnnounced announced) {
+        if (message instanceof SubmitRequest submit) {
+            submit.replyTo().tell(logic.onRequest(submit, now));
+        } else if (message instanceof CancelRequest cancel) {
+            cancel.replyTo().tell(logic.onRequest(cancel, now));
+        } else if (message instanceof RequeueRequest requeue) {
+            requeue.replyTo().tell(logic.onRequest(requeue, now));
+        } else if (message instanceof RequestsQuery query) {
+            query.replyTo().tell(logic.onRequest(query, now));
+        } else if (message instanceof WorkerAnnounced announced) {
             boolean isKnown = announced.replyTo().equals(workers.put(announced.node(), announced.replyTo()));
             logic.onAnnounced(announced, !isKnown, now);
         } else if (message instanceof LimitsReported report) {
@@ -211,6 +230,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
                                 self));
             } else if (effect instanceof Direct direct) {
                 send(direct.worker(), new DirectJob(direct.token(), direct.directive(), self));
+            } else if (effect instanceof Room room) {
+                send(room.message().node(), aboutRoom(room));
             } else if (effect instanceof Release release) {
                 send(release.worker(), new ReleaseCache(release.token(), release.ranks(), self));
             } else if (effect instanceof Recorded recorded) {
@@ -219,6 +240,16 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
                 log.atLevel(level(note)).log(note.format(), note.arguments().toArray());
             }
         }
+    }
+
+    private ToWorker aboutRoom(Room room) {
+        DeviceId device = room.message().device();
+        Reservation reservation = room.message().reservation();
+        return switch (room.message().step()) {
+            case RESERVE -> new ReserveDevice(room.token(), device, reservation, self);
+            case COMMIT -> new CommitDevice(room.token(), device, reservation.id(), self);
+            case RELEASE -> new ReleaseDevice(room.token(), device, reservation.id(), self);
+        };
     }
 
     private void send(NodeId worker, ToWorker message) {

@@ -10,6 +10,7 @@ import dev.ullage.common.model.RankId;
 import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.Protocol;
+import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
@@ -102,6 +103,7 @@ public final class CoordinatorLogic {
     private LearnRequests requests = LearnRequests.NONE;
     private final EventLog events = new EventLog();
     private final DecisionBook book;
+    private final QueueLogic queue;
     private Leadership leadership;
     private long lastRevision;
 
@@ -114,6 +116,7 @@ public final class CoordinatorLogic {
         this.planner = LimitPlanner.of(settings.staleAfter(), limits, demands);
         this.desk = new OperatorDesk(planner);
         this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));
+        this.queue = new QueueLogic(settings.queue());
         this.leadership = Leadership.start(uid, now);
         effects.add(Note.info("leadership node={} state={} reason=started", node, leadership.state()));
     }
@@ -180,14 +183,7 @@ public final class CoordinatorLogic {
         after.filter(rollout -> before.map(Rollout::state)
                         .filter(rollout.state()::equals)
                         .isEmpty())
-                .ifPresent(rollout -> effects.add(Note.info(
-                        "rollout {}: device={} token={} revision={} millis={} reason={}",
-                        rollout.state(),
-                        rollout.device(),
-                        tokenOrNone(),
-                        rollout.revision(),
-                        rollout.status(now).millis(),
-                        rollout.explain())));
+                .ifPresent(rollout -> effects.add(Notes.progress(rollout, tokenOrNone(), now)));
     }
 
     /** For people, and for the policies that look at what ranks do; what is safe never rests on it. */
@@ -234,8 +230,9 @@ public final class CoordinatorLogic {
         onTokenSeen(stale.highest(), now);
     }
 
-    /** Nothing rests on it: the reports say what a device keeps for whom. */
+    /** Nothing is safe by it: the reports say what a device keeps for whom. */
     public void onReservationRefused(ReservationRefused refused) {
+        queue.refused(refused);
         effects.add(Note.info(
                 "reservation refused: device={} id={} reason={}", refused.device(), refused.id(), refused.reason()));
     }
@@ -250,6 +247,7 @@ public final class CoordinatorLogic {
             heldBack.clear();
             explanations = new TreeMap<>();
             ooms = OomDesk.EMPTY;
+            queue.forget();
             effects.add(Note.warn(
                     "leadership lost: node={} token={} state={} reason=token {} was seen; claims again in {} ms",
                     node,
@@ -308,9 +306,13 @@ public final class CoordinatorLogic {
     public ClusterStatus status(Instant now) {
         return new StatusAssembly(node, leadership.token(), leadership.state().name())
                 .assemble(
-                        view,
-                        new Plans(rollouts.states(), explanations, rollouts.statuses(now), ooms.status(now)),
-                        now);
+                        view, new Plans(rollouts.states(), explanations, rollouts.statuses(now), ooms.status(now)), now)
+                .with(queue.figures());
+    }
+
+    /** Answers what concerns the queue of requests. */
+    public ToOperator onRequest(ToCoordinator message, Instant now) {
+        return queue.answer(message, view, leadership, now);
     }
 
     /** What happened after an event, or everything that is kept; answered in every state. */
@@ -344,6 +346,9 @@ public final class CoordinatorLogic {
                 plan(token, now);
                 rollOut(token, now);
                 decideOoms(token, now);
+                QueueLogic.Turn turn = queue.tick(view, token, now);
+                effects.addAll(turn.effects());
+                turn.changes().forEach(change -> events.add(change, now));
             }
         });
         events.observe(new Seen(node, leadership, view, rollouts), now);

@@ -31,6 +31,7 @@ final class ArchitectureTest {
         "dev.ullage.coordinator.planning..",
         "dev.ullage.coordinator.decisions..",
         "dev.ullage.coordinator.oom..",
+        "dev.ullage.coordinator.admission..",
         "dev.ullage.coordinator.rollout..",
         "dev.ullage.coordinator.simulation..",
         "dev.ullage.coordinator.leadership..",

@@ -12,6 +12,7 @@ import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** Answers of the coordinator to whoever looks or steers. */
 public sealed interface ToOperator extends WireMessage {
@@ -22,6 +23,7 @@ public sealed interface ToOperator extends WireMessage {
      * @param token its token; empty while it is still claiming one
      * @param state its state of leadership: {@code CLAIMING}, {@code LEARNING}, {@code ACTIVE}
      * @param ooms what was done about jobs that ran out of memory; an older coordinator does not say
+     * @param queue the queue in figures; an older coordinator does not say
      */
     record ClusterStatus(
             NodeId coordinator,
@@ -29,7 +31,8 @@ public sealed interface ToOperator extends WireMessage {
             String state,
             List<NodeStatus> nodes,
             List<RolloutStatus> rollouts,
-            Optional<OomMoves> ooms)
+            Optional<OomMoves> ooms,
+            Optional<QueueFigures> queue)
             implements ToOperator {
         /** One that says nothing of out-of-memory errors. */
         public ClusterStatus(
@@ -39,6 +42,21 @@ public sealed interface ToOperator extends WireMessage {
                 List<NodeStatus> nodes,
                 List<RolloutStatus> rollouts) {
             this(coordinator, token, state, nodes, rollouts, Optional.empty());
+        }
+
+        /** One that says nothing of a queue. */
+        public ClusterStatus(
+                NodeId coordinator,
+                Optional<CoordinatorToken> token,
+                String state,
+                List<NodeStatus> nodes,
+                List<RolloutStatus> rollouts,
+                Optional<OomMoves> ooms) {
+            this(coordinator, token, state, nodes, rollouts, ooms, Optional.empty());
+        }
+
+        public ClusterStatus with(QueueFigures figures) {
+            return new ClusterStatus(coordinator, token, state, nodes, rollouts, ooms, Optional.of(figures));
         }
 
         public ClusterStatus {
@@ -62,6 +80,38 @@ public sealed interface ToOperator extends WireMessage {
      * @param ageMillis since this coordinator decided it, or first heard of it
      */
     record OomMove(JobDirective directive, String state, long ageMillis) {}
+
+    /** Where requests stand: those that wait in the order of the queue, then the others by their jobs' names. */
+    record Requests(List<RequestState> states) implements ToOperator {
+        public Requests {
+            states = List.copyOf(states);
+        }
+    }
+
+    /** A request was not taken into the queue; each reason has the numbers. */
+    record RequestRefused(List<String> reasons) implements ToOperator {
+        public RequestRefused {
+            reasons = List.copyOf(reasons);
+        }
+    }
+
+    /**
+     * The queue in figures, since this coordinator started.
+     *
+     * @param waits how long those that were placed had waited, each in the first bucket it is within
+     * @param waitedMillis the sum of these
+     * @param placed attempts to place a job that succeeded
+     * @param failed attempts that did not: refused, or not answered in time
+     */
+    record QueueFigures(
+            int waiting, int placing, int running, List<Bucket> waits, long waitedMillis, long placed, long failed) {
+        public QueueFigures {
+            waits = List.copyOf(waits);
+        }
+
+        /** @param upToSeconds empty: all that are longer */
+        public record Bucket(OptionalLong upToSeconds, long count) {}
+    }
 
     /** A write was accepted; {@code message} says what it changes. */
     record Accepted(String message) implements ToOperator {}

@@ -36,7 +36,16 @@ public enum EventKind {
     ROLLOUT_STALLED,
     /** A plan was made and not carried out. */
     PLAN_HELD_BACK,
-    OPERATOR_WRITE;
+    OPERATOR_WRITE,
+    /** A job asks for room and waits. */
+    JOB_SUBMITTED,
+    /** All of its room is reserved. */
+    JOB_PLACED,
+    /** A ledger refused, or did not answer in time: what was reserved is released, and the job waits again. */
+    PLACEMENT_FAILED,
+    JOB_REQUEUED,
+    /** It asks no longer: cancelled, or not heard of. */
+    JOB_WITHDRAWN;
 
     /** As JSON and people see it, such as {@code limit-changed}. */
     public String label() {

@@ -1,0 +1,414 @@
+package dev.ullage.coordinator.admission;
+
+import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.JobRequest;
+import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Priority;
+import dev.ullage.common.model.Reservation;
+import dev.ullage.common.model.ReservationId;
+import dev.ullage.common.model.ReservedPart;
+import dev.ullage.common.protocol.ClusterEvent.About;
+import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
+import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
+import dev.ullage.common.protocol.ToOperator;
+import dev.ullage.common.protocol.ToOperator.Accepted;
+import dev.ullage.common.protocol.ToOperator.QueueFigures;
+import dev.ullage.common.protocol.ToOperator.Refused;
+import dev.ullage.common.protocol.ToOperator.RequestRefused;
+import dev.ullage.common.protocol.ToOperator.Requests;
+import dev.ullage.config.Durations;
+import dev.ullage.config.QueueSettings;
+import dev.ullage.coordinator.admission.Attempts.Ended;
+import dev.ullage.coordinator.admission.Entry.Stage;
+import dev.ullage.coordinator.events.Change;
+import dev.ullage.coordinator.events.EventKind;
+import dev.ullage.coordinator.planning.balance.QueueOrder;
+import dev.ullage.coordinator.view.ClusterView;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The requests of a coordinator: who waits in which order, who is given room, and who has it. Decides, and changes
+ * nothing outside of itself; one owner, not thread safe.
+ *
+ * <p>All of it is soft. Who submitted says the request again every few seconds, which renews its lease and tells a new
+ * coordinator of it; what was placed stands in the ledgers.
+ */
+public final class AdmissionDesk {
+    /** A job that could not be placed is not tried again at once: what refused it may report first. */
+    private static final Duration PAUSE = Duration.ofSeconds(2);
+
+    /** How many of the last requests are remembered. */
+    private static final int USUAL = 64;
+
+    private static final Duration LONGEST_WAIT = Duration.ofDays(3650);
+
+    private final QueueSettings settings;
+    private final Attempts attempts = new Attempts();
+    private final Sweep sweep = new Sweep();
+    private final AdmissionCounts counts = new AdmissionCounts();
+    private final NavigableMap<JobId, Entry> entries = new TreeMap<>();
+    /** What an operator chose, until its submitter says the same. */
+    private final NavigableMap<JobId, Priority> chosen = new TreeMap<>();
+    /** When a job that could not be placed is tried again. */
+    private final NavigableMap<JobId, Instant> pauses = new TreeMap<>();
+    /** What came last, for the policies that keep room for what usually comes. */
+    private final Deque<JobRequest> usual = new ArrayDeque<>();
+
+    private List<Change> changes = new ArrayList<>();
+    private Optional<KeptDevices> kept = Optional.empty();
+    private QueuePicture picture = QueuePicture.NONE;
+    private Optional<Instant> activeSince = Optional.empty();
+    private long attemptNumber;
+
+    public AdmissionDesk(QueueSettings settings) {
+        this.settings = settings;
+    }
+
+    /**
+     * What is known of the cluster when something is decided.
+     *
+     * @param token of the coordinator, an active one
+     * @param draining nodes that take nothing new
+     */
+    public record Cluster(ClusterView view, CoordinatorToken token, Set<NodeId> draining) {}
+
+    /** What is to be done: messages to workers, and what happened, for the log of events. */
+    public record Turn(List<RoomMessage> sends, List<Change> changes) {
+        public Turn {
+            sends = List.copyOf(sends);
+            changes = List.copyOf(changes);
+        }
+    }
+
+    /** A ledger does not keep a job's part. */
+    public void refused(ReservationRefused refused) {
+        attempts.refused(refused.id(), refused.device() + " of " + refused.node() + ": " + refused.reason());
+    }
+
+    /** Takes a request, or hears of it again. */
+    public ToOperator submit(SubmitRequest message, Cluster cluster, Instant now) {
+        JobRequest request = message.request();
+        Optional<Entry> known = entry(request.job());
+        boolean isAnothers = known.flatMap(Entry::submitter)
+                .filter(submitter -> !submitter.equals(request.submitter()))
+                .isPresent();
+        if (isAnothers && !known.orElseThrow().is(Stage.CANCELLED)) {
+            return new RequestRefused(List.of("job " + request.job() + " was submitted by another, and is "
+                    + known.orElseThrow().stage().label() + ": choose another name, or cancel it"));
+        }
+        Optional<Entry> live = isAnothers ? Optional.empty() : known;
+        List<String> refusals = refusals(request, live, cluster);
+        if (!refusals.isEmpty()) {
+            return new RequestRefused(refusals);
+        }
+        Entry entry = live.map(before -> heardAgain(before, message, now)).orElseGet(() -> taken(message, now));
+        entries.put(entry.job(), entry);
+        return requests(Optional.of(entry.job()), cluster, now);
+    }
+
+    private List<String> refusals(JobRequest request, Optional<Entry> known, Cluster cluster) {
+        List<String> reasons = new ArrayList<>();
+        boolean isNew = known.isEmpty();
+        long waiting = entries.values().stream()
+                .filter(entry -> !entry.is(Stage.CANCELLED))
+                .count();
+        if (isNew && waiting >= settings.maxRequests()) {
+            reasons.add(
+                    "there are %d requests, the most that this cluster takes (ullage.coordinator.queue.max-requests)"
+                            .formatted(waiting));
+        }
+        request.contradiction().ifPresent(reasons::add);
+        boolean isToBePlaced = isNew || known.get().is(Stage.WAITING);
+        boolean isOther = isNew || !known.get().request().isPlacedLike(request);
+        if (isToBePlaced && isOther) {
+            GangTexts.whyNever(request, Offers.of(cluster.view(), cluster.draining(), List.of()))
+                    .ifPresent(why -> reasons.add("this can never fit: " + why));
+        }
+        return reasons;
+    }
+
+    private Entry taken(SubmitRequest message, Instant now) {
+        Duration waited = Duration.ofMillis(Math.max(0, message.waitedMillis()));
+        Instant submittedAt = now.minus(waited.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : waited);
+        Stage stage = message.running() ? Stage.LOST : Stage.WAITING;
+        JobRequest request = message.request();
+        if (request.groups().isEmpty()) {
+            return Entry.submitted(request, submittedAt, Stage.PLACED, now);
+        }
+        if (stage == Stage.WAITING && waited.isZero()) {
+            note(EventKind.JOB_SUBMITTED, request.job(), "waits for room: " + request.text());
+        }
+        return Entry.submitted(request, submittedAt, stage, now);
+    }
+
+    private Entry heardAgain(Entry before, SubmitRequest message, Instant now) {
+        Entry heard = before.heard(now);
+        if (heard.is(Stage.CANCELLED)) {
+            return heard;
+        }
+        JobRequest said = message.request();
+        if (said.priority() == chosen.get(said.job())) {
+            chosen.remove(said.job());
+        }
+        JobRequest request = said.withPriority(chosen.getOrDefault(said.job(), said.priority()));
+        boolean isToBePlaced = heard.is(Stage.WAITING) || before.submitter().isEmpty();
+        boolean isSame = heard.request().isPlacedLike(request);
+        Entry with = isToBePlaced || isSame ? heard.with(request) : heard;
+        boolean hasEnded = (with.is(Stage.REQUEUED) || with.is(Stage.LOST)) && !message.running();
+        return hasEnded ? with.to(Stage.WAITING, Optional.empty(), with.note(), now) : with;
+    }
+
+    /** Where requests stand: one, or all. */
+    public Requests requests(Optional<JobId> job, Cluster cluster, Instant now) {
+        List<Entry> queue = queue();
+        List<Entry> all = new ArrayList<>(queue);
+        entries.values().stream().filter(entry -> !entry.is(Stage.WAITING)).forEach(all::add);
+        return new Requests(picture.states(all, job, cluster.view(), settings.lease(), now));
+    }
+
+    /** A job is to ask no longer, and to end if it runs. */
+    public ToOperator cancel(JobId job, boolean hasEnded, Instant now) {
+        Optional<Entry> known = entry(job).filter(entry -> !entry.is(Stage.CANCELLED));
+        if (known.isEmpty()) {
+            return unknown(job);
+        }
+        Entry entry = known.get();
+        withdraw(entry, hasEnded ? "it has ended" : "it was cancelled", now);
+        return new Accepted(
+                "job " + job + " was " + entry.stage().label() + (hasEnded ? " and has ended" : " and is cancelled")
+                        + (entry.reservation().isPresent() ? "; its room is being released" : ""));
+    }
+
+    private void withdraw(Entry entry, String why, Instant now) {
+        entry.reservation().map(Reservation::id).ifPresent(attempts::abandon);
+        entries.put(entry.job(), entry.to(Stage.CANCELLED, Optional.empty(), Optional.of(why), now));
+        note(
+                EventKind.JOB_WITHDRAWN,
+                entry.job(),
+                "is no longer " + entry.stage().label() + ": " + why);
+    }
+
+    /** A job goes to the end of the queue; one that runs is to end first. */
+    public ToOperator requeue(JobId job, Instant now) {
+        Optional<Entry> known = entry(job).filter(entry -> !entry.is(Stage.CANCELLED));
+        if (known.isEmpty()) {
+            return unknown(job);
+        }
+        Entry entry = known.get();
+        if (entry.is(Stage.LOST) || entry.is(Stage.REQUEUED)) {
+            return new Refused("job " + job + " is " + entry.stage().label() + ": it waits again once it has ended");
+        }
+        Optional<String> why = Optional.of("it was put to the end of the queue");
+        boolean hasRoom = entry.is(Stage.PLACED) && entry.reservation().isPresent();
+        entry.reservation().map(Reservation::id).ifPresent(attempts::abandon);
+        Entry last = entry.fromNow(now).to(hasRoom ? Stage.REQUEUED : Stage.WAITING, Optional.empty(), why, now);
+        entries.put(job, last);
+        note(
+                EventKind.JOB_REQUEUED,
+                job,
+                "was put to the end of the queue, and was " + entry.stage().label());
+        return new Accepted("job " + job + " is at the end of the queue"
+                + (hasRoom ? "; its room is being released, and what runs is told to end" : ""));
+    }
+
+    /** A job matters more, or less, than it said. Holds until its submitter says another. */
+    public ToOperator setPriority(JobId job, Priority priority) {
+        Optional<Entry> known = entry(job).filter(entry -> !entry.is(Stage.CANCELLED));
+        if (known.isEmpty()) {
+            return unknown(job);
+        }
+        chosen.put(job, priority);
+        entries.put(job, known.get().with(known.get().request().withPriority(priority)));
+        return new Accepted("priority of job %s in the queue: %s -> %s"
+                .formatted(job, known.get().request().priority(), priority));
+    }
+
+    private Refused unknown(JobId job) {
+        return new Refused("no request of job " + job + " is known");
+    }
+
+    private Optional<Entry> entry(JobId job) {
+        return Optional.ofNullable(entries.get(job));
+    }
+
+    /** Those that wait, the first first. */
+    private List<Entry> queue() {
+        return entries.values().stream()
+                .filter(entry -> entry.is(Stage.WAITING))
+                .sorted(Comparator.comparingDouble(this::key).thenComparing(Entry::job))
+                .toList();
+    }
+
+    private double key(Entry entry) {
+        return QueueOrder.key(
+                entry.submittedAt().toEpochMilli(),
+                settings.weight(entry.request().priority()),
+                settings.age().toMillis());
+    }
+
+    /** For whoever measures it. */
+    public QueueFigures figures() {
+        return counts.figures(entries.values());
+    }
+
+    /** A job that an earlier coordinator placed, as the ledgers have it. */
+    private void found(Reservation reservation, Instant now) {
+        JobId job = reservation.id().job();
+        Entry entry = entry(job)
+                .map(known -> known.to(Stage.PLACED, Optional.of(reservation), Optional.empty(), now))
+                .orElseGet(() -> Entry.found(reservation, now));
+        entries.put(job, entry);
+    }
+
+    private boolean hasNoRoom(JobId job) {
+        return entry(job)
+                .map(known -> known.is(Stage.LOST) || known.is(Stage.WAITING))
+                .orElse(true);
+    }
+
+    /** Another coordinator decides now: what is known here counts for nothing. */
+    public void forget() {
+        entries.clear();
+        chosen.clear();
+        pauses.clear();
+        kept = Optional.empty();
+        picture = QueuePicture.NONE;
+        activeSince = Optional.empty();
+        attempts.forget();
+        sweep.forget();
+    }
+
+    /** Looks after leases and attempts, and places whoever can be placed. */
+    public Turn tick(Cluster cluster, Instant now) {
+        activeSince = activeSince.or(() -> Optional.of(now));
+        boolean isSettled = isSettled(cluster.token(), now);
+        expire(cluster.view(), now);
+        Attempts.Turn ended = attempts.turn(cluster.view(), now);
+        ended.ended().forEach(end -> settle(end, now));
+        Sweep.Turn swept = sweep.turn(
+                cluster.view(),
+                cluster.token(),
+                owned().stream().map(Reservation::id).toList(),
+                reservation -> hasNoRoom(reservation.id().job()),
+                isSettled,
+                now);
+        swept.found().forEach(reservation -> found(reservation, now));
+        Offers offers = Offers.of(cluster.view(), cluster.draining(), owned());
+        if (isSettled) {
+            admit(new Timeline(offers.devices(), gangs(), now), cluster.token());
+        }
+        List<RoomMessage> sends = new ArrayList<>(swept.sends());
+        sends.addAll(ended.sends());
+        sends.addAll(attempts.turn(cluster.view(), now).sends());
+        picture = picture.renewed(queue(), Offers.of(cluster.view(), cluster.draining(), owned()), gangs(), kept, now);
+        Turn result = new Turn(sends, changes);
+        changes = new ArrayList<>();
+        return result;
+    }
+
+    /** The first coordinator of a cluster has nobody's queue to wait for. */
+    private boolean isSettled(CoordinatorToken token, Instant now) {
+        Instant since = activeSince.orElse(now);
+        return token.epoch() == 1 || !since.plus(settings.settleFor()).isAfter(now);
+    }
+
+    private void expire(ClusterView view, Instant now) {
+        for (Entry entry : List.copyOf(entries.values())) {
+            boolean isSilent = entry.heardAt().plus(settings.lease()).isBefore(now);
+            boolean isIdle = entry.heardAt().plus(settings.idleFor()).isBefore(now)
+                    && !view.jobs().contains(entry.job());
+            if (entry.is(Stage.CANCELLED) && isSilent) {
+                entries.remove(entry.job());
+            } else if (entry.is(Stage.PLACED) ? isSilent && isIdle : isSilent) {
+                withdraw(entry, "nothing was heard of its submitter for " + Durations.show(settings.lease()), now);
+                entries.remove(entry.job());
+            }
+        }
+        chosen.keySet().retainAll(entries.keySet());
+        pauses.keySet().retainAll(entries.keySet());
+    }
+
+    private void settle(Ended ended, Instant now) {
+        Reservation reservation = ended.reservation();
+        Optional<Entry> entry = entry(reservation.id().job())
+                .filter(known -> known.reservation().equals(Optional.of(reservation)))
+                .filter(known -> known.is(Stage.PLACING));
+        if (entry.isEmpty()) {
+            return;
+        }
+        Entry known = entry.get();
+        if (ended.isPlaced()) {
+            Duration waited = Duration.between(known.submittedAt(), now);
+            counts.placed(waited);
+            entries.put(known.job(), known.to(Stage.PLACED, known.reservation(), Optional.empty(), now));
+            note(EventKind.JOB_PLACED, known.job(), "has its room after " + seconds(waited) + ": " + ended.reason());
+        } else {
+            counts.failed();
+            Optional<String> why = Optional.of("it could not be placed: " + ended.reason());
+            entries.put(known.job(), known.to(Stage.WAITING, Optional.empty(), why, now));
+            pauses.put(known.job(), now.plus(PAUSE));
+            note(EventKind.PLACEMENT_FAILED, known.job(), "could not be placed and waits again: " + ended.reason());
+        }
+    }
+
+    private static String seconds(Duration duration) {
+        return duration.toMillis() / 1000 + "." + duration.toMillis() % 1000 / 100 + " s";
+    }
+
+    private void admit(Timeline timeline, CoordinatorToken token) {
+        Instant now = timeline.now();
+        Admission admission = new Admission(timeline, kept, List.copyOf(usual));
+        for (Entry entry : queue()) {
+            boolean mayStart = !pauses.getOrDefault(entry.job(), now).isAfter(now);
+            admission.consider(entry.request(), mayStart).ifPresent(parts -> begin(entry, parts, token, now));
+        }
+        kept = admission.kept();
+    }
+
+    private void begin(Entry entry, List<ReservedPart> parts, CoordinatorToken token, Instant now) {
+        attemptNumber++;
+        Reservation reservation = new Reservation(
+                new ReservationId(entry.job(), token, attemptNumber),
+                entry.request().priority(),
+                parts);
+        pauses.remove(entry.job());
+        remember(entry.request());
+        attempts.begin(reservation, now);
+        entries.put(entry.job(), entry.to(Stage.PLACING, Optional.of(reservation), Optional.empty(), now));
+    }
+
+    private void remember(JobRequest request) {
+        usual.addLast(request);
+        if (usual.size() > USUAL) {
+            usual.removeFirst();
+        }
+    }
+
+    /** All that is taken, or being taken. */
+    private List<Reservation> owned() {
+        return entries.values().stream()
+                .flatMap(entry -> entry.reservation().stream())
+                .toList();
+    }
+
+    private List<RunningGang> gangs() {
+        return entries.values().stream().flatMap(entry -> entry.gang().stream()).toList();
+    }
+
+    private void note(EventKind kind, JobId job, String text) {
+        About about = new About(Optional.empty(), Optional.empty(), Optional.of(job), OptionalInt.empty());
+        changes.add(Change.info(kind, about, "job " + job + " " + text));
+    }
+}
