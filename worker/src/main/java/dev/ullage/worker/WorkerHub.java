@@ -1,5 +1,8 @@
 package dev.ullage.worker;
 
+import dev.ullage.common.ledger.LedgerCommand.CommitReservation;
+import dev.ullage.common.ledger.LedgerCommand.ReleaseReservation;
+import dev.ullage.common.ledger.LedgerCommand.Reserve;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
@@ -7,6 +10,7 @@ import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator;
@@ -16,15 +20,18 @@ import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToWorker;
+import dev.ullage.common.protocol.ToWorker.CommitDevice;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.ReleaseCache;
+import dev.ullage.common.protocol.ToWorker.ReleaseDevice;
 import dev.ullage.common.protocol.ToWorker.ReserveDevice;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.worker.enforcement.CeilingAlarm;
 import dev.ullage.worker.enforcement.EnforcementWatch;
 import dev.ullage.worker.limits.LimitKeeper;
+import dev.ullage.worker.limits.LimitKeeper.ForReservation;
 import dev.ullage.worker.ranks.RankSessions;
 import dev.ullage.worker.rungs.Enforcer;
 import dev.ullage.worker.sampling.Attribution;
@@ -237,15 +244,35 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             } else {
                 keeper.tell(new LimitKeeper.Plan(plan));
             }
-        } else if (command.message() instanceof ReserveDevice reserve) {
-            reserve.replyTo()
-                    .tell(new ReservationRefused(
-                            setup.node(),
-                            reserve.device(),
-                            reserve.reservation().id(),
-                            "refused: this worker keeps no room for jobs"));
+        } else {
+            onReservation(command.message());
         }
         return this;
+    }
+
+    private void onReservation(ToWorker message) {
+        if (message instanceof ReserveDevice ask) {
+            ReservationId id = ask.reservation().id();
+            Reserve reserve = new Reserve(ask.token(), ask.reservation());
+            toKeeper(ask.device(), new ForReservation(reserve, ask.token(), id, ask.replyTo()));
+        } else if (message instanceof CommitDevice ask) {
+            CommitReservation commit = new CommitReservation(ask.token(), ask.id());
+            toKeeper(ask.device(), new ForReservation(commit, ask.token(), ask.id(), ask.replyTo()));
+        } else if (message instanceof ReleaseDevice ask) {
+            ReleaseReservation release = new ReleaseReservation(ask.token(), ask.id());
+            toKeeper(ask.device(), new ForReservation(release, ask.token(), ask.id(), ask.replyTo()));
+        }
+    }
+
+    private void toKeeper(DeviceId device, ForReservation message) {
+        ActorRef<LimitKeeper.Command> keeper = keepers.get(device);
+        if (keeper != null) {
+            keeper.tell(message);
+        } else {
+            String reason = "refused reservation %s on %s: this worker owns %s"
+                    .formatted(message.id(), device, keepers.keySet());
+            message.replyTo().tell(new ReservationRefused(setup.node(), device, message.id(), reason));
+        }
     }
 
     private Behavior<Command> onReported(Reported command) {

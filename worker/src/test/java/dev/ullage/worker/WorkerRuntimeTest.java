@@ -10,20 +10,30 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.typesafe.config.ConfigFactory;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Reservation;
+import dev.ullage.common.model.ReservationId;
+import dev.ullage.common.model.ReservedPart;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.model.SimulatedSpec;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.ReservationReport;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToWorker;
+import dev.ullage.common.protocol.ToWorker.CommitDevice;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
+import dev.ullage.common.protocol.ToWorker.ReleaseDevice;
+import dev.ullage.common.protocol.ToWorker.ReserveDevice;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.config.WorkerSettings;
 import dev.ullage.worker.WorkerStartException.Kind;
@@ -372,5 +382,29 @@ class WorkerRuntimeTest {
         assertThat(socket).doesNotExist();
         eventually("its threads end", () -> !someThreadIsNamed("ullage-worker") && !someThreadIsNamed("rank-socket"));
         start();
+    }
+
+    @Test
+    void aReservationReachesItsDeviceAndOneOfAnotherWorkersDeviceIsRefused() throws Exception {
+        ActorRef<ToWorker> worker = link(start());
+        Reservation gang = new Reservation(
+                new ReservationId(new JobId("gang"), token(1), 1),
+                Priority.HIGH,
+                List.of(new ReservedPart(new NodeId("node-a"), device, gib(1), 1)));
+        DeviceId elsewhere = new DeviceId("GPU-elsewhere");
+
+        worker.tell(new ReserveDevice(token(1), device, gang, coordinator.getRef()));
+        await(LimitsReported.class, report -> kept(report).equals(List.of(new ReservationReport(gang, false))));
+        worker.tell(new CommitDevice(token(1), device, gang.id(), coordinator.getRef()));
+        await(LimitsReported.class, report -> kept(report).equals(List.of(new ReservationReport(gang, true))));
+        worker.tell(new CommitDevice(token(1), elsewhere, gang.id(), coordinator.getRef()));
+        assertThat(await(ReservationRefused.class, refused -> true).reason())
+                .isEqualTo("refused reservation " + gang.id() + " on GPU-elsewhere: this worker owns [" + device + "]");
+        worker.tell(new ReleaseDevice(token(1), device, gang.id(), coordinator.getRef()));
+        await(LimitsReported.class, report -> kept(report).isEmpty());
+    }
+
+    private static List<ReservationReport> kept(LimitsReported report) {
+        return report.ledger().reservations().orElseThrow();
     }
 }

@@ -6,6 +6,10 @@ import dev.ullage.common.ledger.LedgerEvent.Opened;
 import dev.ullage.common.ledger.LedgerEvent.RankAdopted;
 import dev.ullage.common.ledger.LedgerEvent.RankJoined;
 import dev.ullage.common.ledger.LedgerEvent.RankLeft;
+import dev.ullage.common.ledger.LedgerEvent.ReservationCommitted;
+import dev.ullage.common.ledger.LedgerEvent.ReservationExpired;
+import dev.ullage.common.ledger.LedgerEvent.ReservationMade;
+import dev.ullage.common.ledger.LedgerEvent.ReservationReleased;
 import dev.ullage.common.ledger.LedgerEvent.Snapshot;
 import dev.ullage.common.ledger.LedgerEvent.TermsInForce;
 import dev.ullage.common.ledger.LedgerEvent.TermsWanted;
@@ -13,8 +17,10 @@ import dev.ullage.common.ledger.LedgerEvent.TokenSeen;
 import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.ReservationId;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -27,11 +33,13 @@ import java.util.function.UnaryOperator;
  * The promises made on one device. Immutable; {@link #apply} is the only way to a new state, and all of this state is
  * hard: it is replayed from the ledger file after a crash.
  *
- * <p>Invariant: {@code sum(ceiling) <= budget in force}. Ordering a shrink lowers a rank's target and leaves its
- * ceiling; only the rank's confirmation of the latest sequence lowers the ceiling. A grow raises the ceiling at once,
- * so it is admitted only into room that no ceiling claims. Terms (capacity, reserve, foreign memory) that would make
- * the budget smaller than the ceilings are <em>wanted</em> first and come in force when the ceilings fit; until then
- * only shrinks are admitted.
+ * <p>Invariant: {@code promised = sum(ceiling) + sum(outstanding) <= budget in force}, where {@code outstanding} is
+ * what is reserved for a job beyond the ceilings of its ranks here. Ordering a shrink lowers a rank's target and leaves
+ * its ceiling; only the rank's confirmation of the latest sequence lowers the ceiling. A grow raises the ceiling at
+ * once, so it is admitted only into room that nobody else is promised: what is free, and what is kept for its own job.
+ * Terms (capacity, reserve, foreign memory) that would make the budget smaller than what is promised are
+ * <em>wanted</em> first and come in force when it fits; until then only shrinks are admitted, and what was promised
+ * before is given where the wanted budget has the room.
  *
  * <p>A pool for bursts is a term as the reserve is one. What of it is out at this moment is not known here but said
  * with each decision: terms whose pool is smaller than that stay wanted.
@@ -42,26 +50,37 @@ public final class DeviceLedger {
     private final BudgetTerms wanted;
     private final BudgetTerms inForce;
     private final NavigableMap<RankInstance, Grant> grants;
+    private final NavigableMap<ReservationId, HeldReservation> reservations;
     private final MemoryBytes ceilings;
+    private final ReservedRoom reserved;
 
     private DeviceLedger(
             DeviceId device,
             Optional<CoordinatorToken> highestToken,
             BudgetTerms wanted,
             BudgetTerms inForce,
-            NavigableMap<RankInstance, Grant> grants) {
+            NavigableMap<RankInstance, Grant> grants,
+            NavigableMap<ReservationId, HeldReservation> reservations) {
         this.device = device;
         this.highestToken = highestToken;
         this.wanted = wanted;
         this.inForce = inForce;
         this.grants = grants;
+        this.reservations = reservations;
         this.ceilings = grants.values().stream().map(Grant::ceiling).reduce(MemoryBytes.ZERO, MemoryBytes::plus);
+        this.reserved = ReservedRoom.of(device, reservations.values(), grants.values());
     }
 
     /** The ledger after its first event, which is {@link Opened} or, after compaction, {@link Snapshot}. */
     public static DeviceLedger open(LedgerEvent first) {
         if (first instanceof Opened opened) {
-            return new DeviceLedger(opened.device(), Optional.empty(), opened.terms(), opened.terms(), new TreeMap<>());
+            return new DeviceLedger(
+                    opened.device(),
+                    Optional.empty(),
+                    opened.terms(),
+                    opened.terms(),
+                    new TreeMap<>(),
+                    new TreeMap<>());
         }
         if (first instanceof Snapshot snapshot) {
             return ofSnapshot(snapshot);
@@ -72,13 +91,26 @@ public final class DeviceLedger {
     private static DeviceLedger ofSnapshot(Snapshot snapshot) {
         NavigableMap<RankInstance, Grant> grants = new TreeMap<>();
         snapshot.grants().forEach(grant -> grants.put(grant.instance(), grant));
+        NavigableMap<ReservationId, HeldReservation> reservations = new TreeMap<>();
+        snapshot.reservations().ifPresent(all -> all.forEach(held -> reservations.put(held.id(), held)));
         return new DeviceLedger(
-                snapshot.device(), snapshot.highestToken(), snapshot.wanted(), snapshot.inForce(), grants);
+                snapshot.device(),
+                snapshot.highestToken(),
+                snapshot.wanted(),
+                snapshot.inForce(),
+                grants,
+                reservations);
     }
 
     /** The state as one event, for compaction. */
     public Snapshot snapshot() {
-        return new Snapshot(device, highestToken, wanted, inForce, List.copyOf(grants.values()));
+        return new Snapshot(
+                device,
+                highestToken,
+                wanted,
+                inForce,
+                List.copyOf(grants.values()),
+                Optional.of(List.copyOf(reservations.values())));
     }
 
     /** What the command comes to when all of the pool may be out; changes nothing. */
@@ -102,13 +134,13 @@ public final class DeviceLedger {
 
     private DeviceLedger applyUnchecked(LedgerEvent event) {
         if (event instanceof TokenSeen seen) {
-            return new DeviceLedger(device, Optional.of(seen.token()), wanted, inForce, grants);
+            return new DeviceLedger(device, Optional.of(seen.token()), wanted, inForce, grants, reservations);
         }
         if (event instanceof TermsWanted terms) {
-            return new DeviceLedger(device, highestToken, terms.terms(), inForce, grants);
+            return new DeviceLedger(device, highestToken, terms.terms(), inForce, grants, reservations);
         }
         if (event instanceof TermsInForce) {
-            return new DeviceLedger(device, highestToken, wanted, wanted, grants);
+            return new DeviceLedger(device, highestToken, wanted, wanted, grants, reservations);
         }
         if (event instanceof RankJoined joined) {
             return with(Grant.joined(joined.instance(), 0, MemoryBytes.ZERO));
@@ -128,12 +160,42 @@ public final class DeviceLedger {
         if (event instanceof RankLeft left) {
             NavigableMap<RankInstance, Grant> rest = new TreeMap<>(grants);
             rest.remove(left.instance());
-            return new DeviceLedger(device, highestToken, wanted, inForce, rest);
+            return new DeviceLedger(device, highestToken, wanted, inForce, rest, reservations);
         }
         if (event instanceof Snapshot snapshot) {
             return ofSnapshot(snapshot);
         }
+        return applyToReservations(event);
+    }
+
+    private DeviceLedger applyToReservations(LedgerEvent event) {
+        if (event instanceof ReservationMade made) {
+            return with(new HeldReservation(made.reservation(), false));
+        }
+        if (event instanceof ReservationCommitted committed) {
+            return with(reservation(committed.id())
+                    .orElseThrow(() -> new IllegalStateException("no reservation " + committed.id() + " on " + device))
+                    .kept());
+        }
+        if (event instanceof ReservationReleased released) {
+            return without(released.id());
+        }
+        if (event instanceof ReservationExpired expired) {
+            return without(expired.id());
+        }
         throw new IllegalArgumentException("only a ledger's first event may be " + event);
+    }
+
+    private DeviceLedger with(HeldReservation held) {
+        NavigableMap<ReservationId, HeldReservation> changed = new TreeMap<>(reservations);
+        changed.put(held.id(), held);
+        return new DeviceLedger(device, highestToken, wanted, inForce, grants, changed);
+    }
+
+    private DeviceLedger without(ReservationId id) {
+        NavigableMap<ReservationId, HeldReservation> rest = new TreeMap<>(reservations);
+        rest.remove(id);
+        return new DeviceLedger(device, highestToken, wanted, inForce, grants, rest);
     }
 
     private DeviceLedger changing(RankInstance instance, UnaryOperator<Grant> change) {
@@ -145,7 +207,7 @@ public final class DeviceLedger {
     private DeviceLedger with(Grant grant) {
         NavigableMap<RankInstance, Grant> changed = new TreeMap<>(grants);
         changed.put(grant.instance(), grant);
-        return new DeviceLedger(device, highestToken, wanted, inForce, changed);
+        return new DeviceLedger(device, highestToken, wanted, inForce, changed, reservations);
     }
 
     public DeviceId device() {
@@ -178,19 +240,51 @@ public final class DeviceLedger {
         return ceilings;
     }
 
-    /** How far the ceilings lie above the budget in force; zero but after {@link RankAdopted}. */
+    /** All reservations, ordered by their names. */
+    public Collection<HeldReservation> reservations() {
+        return Collections.unmodifiableCollection(reservations.values());
+    }
+
+    public Optional<HeldReservation> reservation(ReservationId id) {
+        return Optional.ofNullable(reservations.get(id));
+    }
+
+    /** What is kept for the job beyond what its ranks here have: they may take it, and nobody else. */
+    public MemoryBytes outstanding(JobId job) {
+        return reserved.of(job);
+    }
+
+    /** All that is promised: the ceilings, and what is kept for jobs beyond theirs. */
+    public MemoryBytes promised() {
+        return ceilings.plus(reserved.total());
+    }
+
+    /** How far what is promised lies above the budget in force; zero but after {@link RankAdopted}. */
     public MemoryBytes excess() {
-        return ceilings.minusOrZero(inForce.budget());
+        return promised().minusOrZero(inForce.budget());
     }
 
-    /** What may still be promised: nothing while the wanted budget is smaller than the ceilings. */
+    /** What may still be promised to anybody: nothing while the wanted budget is smaller than what is promised. */
     public MemoryBytes free() {
-        return wanted.budget().min(inForce.budget()).minusOrZero(ceilings);
+        return leastBudget().minusOrZero(promised());
     }
 
-    /** Whether the ceilings do not fit the wanted budget yet: only shrinks are admitted. */
+    /**
+     * What a rank of the job may still be promised: what is free, and what is kept for the job. On a device that is
+     * over its budget a promise to a job is no reason to go further over it.
+     */
+    public MemoryBytes room(JobId job) {
+        return free().plus(outstanding(job)).min(leastBudget().minusOrZero(ceilings));
+    }
+
+    /** The budget that both the terms in force and the wanted ones allow. */
+    MemoryBytes leastBudget() {
+        return wanted.budget().min(inForce.budget());
+    }
+
+    /** Whether what is promised does not fit the wanted budget yet: only shrinks are admitted. */
     public boolean isOverBudget() {
-        return ceilings.isMoreThan(wanted.budget());
+        return promised().isMoreThan(wanted.budget());
     }
 
     /** The orders that no rank has confirmed yet, for the owner to repeat at its own pace. */

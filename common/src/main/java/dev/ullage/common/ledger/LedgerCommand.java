@@ -4,6 +4,8 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Reservation;
+import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.model.Share;
 import java.util.List;
 import java.util.Optional;
@@ -60,4 +62,16 @@ public sealed interface LedgerCommand {
 
     /** The process is gone: seen by its pid and start time, not merely silent. */
     record Leave(RankInstance instance) implements LedgerCommand {}
+
+    /** Keep this device's part of the reservation, until it expires or is released. */
+    record Reserve(CoordinatorToken token, Reservation reservation) implements LedgerCommand {}
+
+    /** Keep it until it is released. */
+    record CommitReservation(CoordinatorToken token, ReservationId id) implements LedgerCommand {}
+
+    /** Give its room back, however far it came. */
+    record ReleaseReservation(CoordinatorToken token, ReservationId id) implements LedgerCommand {}
+
+    /** From the ledger's owner: its time is up. Does nothing to one that is committed. */
+    record ExpireReservation(ReservationId id) implements LedgerCommand {}
 }

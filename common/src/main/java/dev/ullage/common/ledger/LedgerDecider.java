@@ -1,17 +1,25 @@
 package dev.ullage.common.ledger;
 
 import dev.ullage.common.ledger.LedgerCommand.Acknowledge;
+import dev.ullage.common.ledger.LedgerCommand.CommitReservation;
 import dev.ullage.common.ledger.LedgerCommand.Confirm;
 import dev.ullage.common.ledger.LedgerCommand.Desire;
 import dev.ullage.common.ledger.LedgerCommand.DesiredLimit;
+import dev.ullage.common.ledger.LedgerCommand.ExpireReservation;
 import dev.ullage.common.ledger.LedgerCommand.Join;
 import dev.ullage.common.ledger.LedgerCommand.Leave;
 import dev.ullage.common.ledger.LedgerCommand.Measure;
+import dev.ullage.common.ledger.LedgerCommand.ReleaseReservation;
+import dev.ullage.common.ledger.LedgerCommand.Reserve;
 import dev.ullage.common.ledger.LedgerEvent.LimitConfirmed;
 import dev.ullage.common.ledger.LedgerEvent.LimitOrdered;
 import dev.ullage.common.ledger.LedgerEvent.RankAdopted;
 import dev.ullage.common.ledger.LedgerEvent.RankJoined;
 import dev.ullage.common.ledger.LedgerEvent.RankLeft;
+import dev.ullage.common.ledger.LedgerEvent.ReservationCommitted;
+import dev.ullage.common.ledger.LedgerEvent.ReservationExpired;
+import dev.ullage.common.ledger.LedgerEvent.ReservationMade;
+import dev.ullage.common.ledger.LedgerEvent.ReservationReleased;
 import dev.ullage.common.ledger.LedgerEvent.TermsInForce;
 import dev.ullage.common.ledger.LedgerEvent.TermsWanted;
 import dev.ullage.common.ledger.LedgerEvent.TokenSeen;
@@ -20,16 +28,23 @@ import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Reservation;
+import dev.ullage.common.model.ReservationId;
+import dev.ullage.common.model.ReservedPart;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** One decision of a {@link DeviceLedger}: works on its own copy of the state and collects what came of it. */
 final class LedgerDecider {
+    /** So that a report, which carries every part of each of them, is a message the cluster can carry. */
+    static final int MAX_PARTS = 2 * Reservation.MAX_PARTS;
+
     private final List<LedgerEvent> events = new ArrayList<>();
     private final List<Order> orders = new ArrayList<>();
     private final List<Refusal> refusals = new ArrayList<>();
@@ -56,9 +71,105 @@ final class LedgerDecider {
             if (ledger.grant(leave.instance()).isPresent()) {
                 happened(new RankLeft(leave.instance()));
             }
+        } else {
+            decideReservation(command);
         }
         bringTermsInForceIfTheyFit();
         return new LedgerDecision(events, orders, refusals);
+    }
+
+    private void decideReservation(LedgerCommand command) {
+        if (command instanceof Reserve reserve) {
+            reserve(reserve);
+        } else if (command instanceof CommitReservation commit) {
+            commit(commit);
+        } else if (command instanceof ReleaseReservation release) {
+            if (admit(release.token()) && ledger.reservation(release.id()).isPresent()) {
+                happened(new ReservationReleased(release.id()));
+            }
+        } else if (command instanceof ExpireReservation expire) {
+            ledger.reservation(expire.id())
+                    .filter(held -> !held.committed())
+                    .ifPresent(held -> happened(new ReservationExpired(held.id())));
+        }
+    }
+
+    private void reserve(Reserve reserve) {
+        Reservation reservation = reserve.reservation();
+        if (!admit(reserve.token())) {
+            return;
+        }
+        Optional<HeldReservation> known = ledger.reservation(reservation.id());
+        boolean isAnother =
+                known.filter(held -> !held.reservation().equals(reservation)).isPresent();
+        if (isAnother || reservation.part(ledger.device()).isEmpty()) {
+            refuse(
+                    Reason.IMPOSSIBLE_RESERVATION,
+                    "refused reservation %s on %s: %s"
+                            .formatted(
+                                    reservation.id(),
+                                    ledger.device(),
+                                    isAnother ? "another one has this name" : "it has no part here"));
+        } else if (known.isEmpty()) {
+            reserveIfThereIsRoom(reservation, reservation.part(ledger.device()).orElseThrow());
+        }
+    }
+
+    private void reserveIfThereIsRoom(Reservation reservation, ReservedPart part) {
+        int parts = reservation.parts().size()
+                + ledger.reservations().stream()
+                        .mapToInt(held -> held.reservation().parts().size())
+                        .sum();
+        boolean isTooMuch = part.amount().isMoreThan(ledger.leastBudget())
+                || missing(reservation).isMoreThan(free());
+        if (parts > MAX_PARTS) {
+            refuse(
+                    Reason.TOO_MANY_PARTS,
+                    "refused reservation %s on %s: all reservations there would have %d parts, at most %d are kept"
+                            .formatted(reservation.id(), ledger.device(), parts, MAX_PARTS));
+        } else if (isTooMuch) {
+            refuse(
+                    Reason.NO_ROOM,
+                    "refused reservation %s on %s: wants %s for %d %s, free %s (budget %s, ceilings %s, reserved %s)%s"
+                            .formatted(
+                                    reservation.id(),
+                                    ledger.device(),
+                                    part.amount(),
+                                    part.ranks(),
+                                    part.ranks() == 1 ? "rank" : "ranks",
+                                    free(),
+                                    ledger.leastBudget(),
+                                    ledger.ceilings(),
+                                    ledger.promised().minus(ledger.ceilings()),
+                                    waitingFor(grant -> true)));
+        } else {
+            happened(new ReservationMade(reservation));
+        }
+    }
+
+    /** What would be promised beyond all that is: less than the amount where ranks of the job are here already. */
+    private MemoryBytes missing(Reservation reservation) {
+        List<HeldReservation> all = new ArrayList<>(ledger.reservations());
+        all.add(new HeldReservation(reservation, false));
+        MemoryBytes after =
+                ReservedRoom.of(ledger.device(), all, ledger.grants()).total();
+        return ledger.ceilings().plus(after).minus(ledger.promised());
+    }
+
+    private void commit(CommitReservation commit) {
+        if (!admit(commit.token())) {
+            return;
+        }
+        ReservationId id = commit.id();
+        Optional<HeldReservation> known = ledger.reservation(id);
+        if (known.isEmpty()) {
+            refuse(
+                    Reason.UNKNOWN_RESERVATION,
+                    "refused to commit reservation %s on %s: it is not there, it may have expired"
+                            .formatted(id, ledger.device()));
+        } else if (!known.get().committed()) {
+            happened(new ReservationCommitted(id));
+        }
     }
 
     private boolean admit(CoordinatorToken token) {
@@ -127,7 +238,7 @@ final class LedgerDecider {
     private void growIfThereIsRoom(DesiredLimit limit) {
         Grant grant = ledger.grant(limit.instance()).orElseThrow();
         MemoryBytes missing = limit.limits().max().minus(grant.ceiling());
-        if (missing.isMoreThan(free())) {
+        if (missing.isMoreThan(room(grant))) {
             refuse(Reason.NO_ROOM, noRoom(limit, grant));
         } else {
             order(limit);
@@ -136,24 +247,40 @@ final class LedgerDecider {
 
     /** Bursts that a rank told of, and that no pool was kept for, take from the room for limits. */
     private MemoryBytes free() {
-        return ledger.free().minusOrZero(out.minusOrZero(ledger.inForce().usablePool()));
+        return ledger.free().minusOrZero(burstsBeyondThePool());
+    }
+
+    private MemoryBytes room(Grant grant) {
+        return ledger.room(grant.instance().rank().job()).minusOrZero(burstsBeyondThePool());
+    }
+
+    private MemoryBytes burstsBeyondThePool() {
+        return out.minusOrZero(ledger.inForce().usablePool());
     }
 
     private String noRoom(DesiredLimit limit, Grant grant) {
-        String waitingFor = ledger.grants().stream()
-                .filter(other -> !other.equals(grant) && other.ceiling().isMoreThan(other.targetMax()))
-                .map(other -> "rank " + other.instance() + " (sequence " + other.sequence() + ")")
-                .collect(Collectors.joining(", "));
-        return "refused grow of rank %s on %s: wants %s, has %s, free %s (budget %s, ceilings %s)%s"
+        MemoryBytes reserved = ledger.promised().minus(ledger.ceilings());
+        return "refused grow of rank %s on %s: wants %s, has %s, free %s (budget %s, ceilings %s%s)%s"
                 .formatted(
                         limit.instance(),
                         ledger.device(),
                         limit.limits().max(),
                         grant.ceiling(),
-                        free(),
-                        ledger.wanted().budget().min(ledger.inForce().budget()),
+                        room(grant),
+                        ledger.leastBudget(),
                         ledger.ceilings(),
-                        waitingFor.isEmpty() ? "" : "; waiting for " + waitingFor);
+                        reserved.isZero() ? "" : ", reserved " + reserved,
+                        waitingFor(other -> !other.equals(grant)));
+    }
+
+    /** Who has been ordered to shrink and has not said yet that it did. */
+    private String waitingFor(Predicate<Grant> whom) {
+        String names = ledger.grants().stream()
+                .filter(whom)
+                .filter(grant -> grant.ceiling().isMoreThan(grant.targetMax()))
+                .map(grant -> "rank " + grant.instance() + " (sequence " + grant.sequence() + ")")
+                .collect(Collectors.joining(", "));
+        return names.isEmpty() ? "" : "; waiting for " + names;
     }
 
     private void join(Join join) {
@@ -237,7 +364,7 @@ final class LedgerDecider {
 
     private void bringTermsInForceIfTheyFit() {
         BudgetTerms wanted = ledger.wanted();
-        boolean fit = !ledger.ceilings().isMoreThan(wanted.budget());
+        boolean fit = !ledger.promised().isMoreThan(wanted.budget());
         boolean widen = !ledger.inForce().budget().isMoreThan(wanted.budget());
         boolean burstsFit = !out.isMoreThan(wanted.usablePool());
         if (!wanted.equals(ledger.inForce()) && burstsFit && (fit || widen)) {

@@ -6,6 +6,8 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Reservation;
+import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.model.Share;
 import java.util.List;
 import java.util.Optional;
@@ -41,16 +43,43 @@ public sealed interface LedgerEvent {
 
     record RankLeft(RankInstance instance) implements LedgerEvent {}
 
-    /** The whole state at one point: what compaction leaves of all events before it. */
+    /** Room is kept for a job, until it expires or is released. */
+    record ReservationMade(Reservation reservation) implements LedgerEvent {}
+
+    /** It is kept until it is released. */
+    record ReservationCommitted(ReservationId id) implements LedgerEvent {}
+
+    record ReservationReleased(ReservationId id) implements LedgerEvent {}
+
+    /** It was not committed in time, or the worker has started anew since. */
+    record ReservationExpired(ReservationId id) implements LedgerEvent {}
+
+    /**
+     * The whole state at one point: what compaction leaves of all events before it.
+     *
+     * @param reservations empty: none, and so is a list of none; a file from before there were any has no such field
+     */
     record Snapshot(
             DeviceId device,
             Optional<CoordinatorToken> highestToken,
             BudgetTerms wanted,
             BudgetTerms inForce,
-            List<Grant> grants)
+            List<Grant> grants,
+            Optional<List<HeldReservation>> reservations)
             implements LedgerEvent {
         public Snapshot {
             grants = List.copyOf(grants);
+            reservations = reservations.filter(held -> !held.isEmpty()).map(List::copyOf);
+        }
+
+        /** Without reservations. */
+        public Snapshot(
+                DeviceId device,
+                Optional<CoordinatorToken> highestToken,
+                BudgetTerms wanted,
+                BudgetTerms inForce,
+                List<Grant> grants) {
+            this(device, highestToken, wanted, inForce, grants, Optional.empty());
         }
     }
 }

@@ -7,15 +7,19 @@ public final class LedgerInvariants {
     private LedgerInvariants() {}
 
     /**
-     * The ceilings lie within the budget in force. Where a rank came with a limit the ledger did not know they may
-     * exceed it; then nothing but such an event raises the excess.
+     * What is promised lies within the budget in force. Where a rank came with a limit the ledger did not know it may
+     * exceed it; then nothing but such an event raises the excess, neither that of what is promised nor that of the
+     * ceilings alone.
      *
      * @throws IllegalStateException with the event and the numbers
      */
     public static DeviceLedger requireWithinBudget(DeviceLedger before, LedgerEvent event, DeviceLedger after) {
         boolean statesAFact = event instanceof LedgerEvent.RankAdopted || event instanceof LedgerEvent.Snapshot;
-        if (!statesAFact && after.excess().isMoreThan(before.excess())) {
-            throw new IllegalStateException("ledger of " + after.device() + " would exceed its budget: ceilings "
+        boolean isWorse = after.excess().isMoreThan(before.excess())
+                || excessOfCeilings(after).isMoreThan(excessOfCeilings(before));
+        if (!statesAFact && isWorse) {
+            throw new IllegalStateException("ledger of " + after.device() + " would exceed its budget: promised "
+                    + after.promised().value() + " B, ceilings "
                     + after.ceilings().value() + " B, budget in force "
                     + after.inForce().budget().value() + " B, after " + event);
         }
@@ -23,6 +27,10 @@ public final class LedgerInvariants {
             requireConsistent(grant, event);
         }
         return after;
+    }
+
+    private static MemoryBytes excessOfCeilings(DeviceLedger ledger) {
+        return ledger.ceilings().minusOrZero(ledger.inForce().budget());
     }
 
     private static void requireConsistent(Grant grant, LedgerEvent event) {

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
  */
 public record Reservation(ReservationId id, Priority priority, List<ReservedPart> parts) {
     /** A job on more devices than this cannot be placed as a whole. */
-    public static final int MAX_PARTS = 4096;
+    public static final int MAX_PARTS = 1024;
 
     public Reservation {
         parts = List.copyOf(parts);

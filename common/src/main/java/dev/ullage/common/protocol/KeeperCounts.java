@@ -9,7 +9,8 @@ import dev.ullage.common.model.MemoryBytes;
  * @param ordersRepeated limits sent again because no confirmation had come
  * @param confirmations limits confirmed by ranks
  * @param refusals growth and confirmations refused
- * @param highestPromised the highest sum of what the ranks could believe at any moment
+ * @param highestPromised the highest sum of what the ranks could believe, and of what was kept for jobs beyond that, at
+ *     any moment
  * @param overCommits moments at which that sum was above the budget in force, found by an audit that does not use the
  *     ledger; must be 0
  */

@@ -441,8 +441,8 @@ class DeviceLedgerTest {
 
         assertThatThrownBy(() -> owner.ledger().apply(new LimitOrdered(A, 2, limits(gib(81)), Share.ALL)))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageStartingWith("ledger of GPU-a would exceed its budget: ceilings 86973087744 B, budget in"
-                        + " force 85899345920 B, after LimitOrdered");
+                .hasMessageStartingWith("ledger of GPU-a would exceed its budget: promised 86973087744 B, ceilings"
+                        + " 86973087744 B, budget in force 85899345920 B, after LimitOrdered");
         assertThatThrownBy(() -> owner.ledger().apply(new LimitConfirmed(A, 9, gib(80))))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageStartingWith("inconsistent grant");

@@ -2,6 +2,7 @@ package dev.ullage.worker.limits;
 
 import dev.ullage.common.ledger.DeviceLedger;
 import dev.ullage.common.ledger.Grant;
+import dev.ullage.common.ledger.HeldReservation;
 import dev.ullage.common.ledger.LedgerCommand;
 import dev.ullage.common.ledger.LedgerCommand.Desire;
 import dev.ullage.common.ledger.LedgerDecision;
@@ -10,6 +11,8 @@ import dev.ullage.common.ledger.Order;
 import dev.ullage.common.ledger.Refusal;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.ReservationId;
+import dev.ullage.common.protocol.Protocol;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,11 +28,13 @@ import java.util.TreeMap;
  * {@code d.orders()}. A decision that could not be persisted is simply not committed.
  *
  * <p>Hard state: the ledger. Soft state: the newest desire of the coordinator (it will be sent again), when each order
- * was last sent, and how much of the pool may be out: after a restart all of it, until somebody knows better.
+ * was last sent, how much of the pool may be out (after a restart all of it, until somebody knows better), and since
+ * when each reservation waits for its commit: after a restart too long.
  */
 public final class KeeperLogic {
     private final Duration resendAfter;
     private final Map<RankInstance, Instant> lastSent = new TreeMap<>();
+    private final Map<ReservationId, Instant> reservedAt = new TreeMap<>();
     private DeviceLedger ledger;
     private Optional<Wish> wish = Optional.empty();
     private MemoryBytes out;
@@ -137,6 +142,32 @@ public final class KeeperLogic {
         decision.desire().ifPresent(desire -> wish = Optional.of(new Wish(desire, decision.revision())));
         decision.orders().forEach(order -> lastSent.put(order.instance(), now));
         lastSent.keySet().removeIf(instance -> ledger.grant(instance).isEmpty());
+        for (LedgerEvent event : decision.events()) {
+            if (event instanceof LedgerEvent.ReservationMade made) {
+                reservedAt.put(made.reservation().id(), now);
+            }
+        }
+        reservedAt.keySet().removeIf(id -> ledger.reservation(id)
+                .filter(held -> !held.committed())
+                .isEmpty());
+    }
+
+    /**
+     * The reservations whose time is up at {@code now}: nobody has committed them since they were made, or they were
+     * made before this start, and whoever made them may have given up. Each is to be decided as
+     * {@code LedgerCommand.ExpireReservation}.
+     */
+    public List<ReservationId> expired(Instant now) {
+        return ledger.reservations().stream()
+                .filter(held -> !held.committed())
+                .map(HeldReservation::id)
+                .filter(id -> isOver(id, now))
+                .toList();
+    }
+
+    private boolean isOver(ReservationId id, Instant now) {
+        Instant since = reservedAt.get(id);
+        return since == null || !now.isBefore(since.plus(Protocol.RESERVATION_KEPT));
     }
 
     /**

@@ -17,6 +17,10 @@ import dev.ullage.common.ledger.LedgerEvent.Opened;
 import dev.ullage.common.ledger.LedgerEvent.RankAdopted;
 import dev.ullage.common.ledger.LedgerEvent.RankJoined;
 import dev.ullage.common.ledger.LedgerEvent.RankLeft;
+import dev.ullage.common.ledger.LedgerEvent.ReservationCommitted;
+import dev.ullage.common.ledger.LedgerEvent.ReservationExpired;
+import dev.ullage.common.ledger.LedgerEvent.ReservationMade;
+import dev.ullage.common.ledger.LedgerEvent.ReservationReleased;
 import dev.ullage.common.ledger.LedgerEvent.Snapshot;
 import dev.ullage.common.ledger.LedgerEvent.TermsInForce;
 import dev.ullage.common.ledger.LedgerEvent.TermsWanted;
@@ -49,6 +53,10 @@ final class LedgerEventCodec {
         @JsonSubTypes.Type(value = LimitOrdered.class, name = "limit-ordered"),
         @JsonSubTypes.Type(value = LimitConfirmed.class, name = "limit-confirmed"),
         @JsonSubTypes.Type(value = RankLeft.class, name = "rank-left"),
+        @JsonSubTypes.Type(value = ReservationMade.class, name = "reservation-made"),
+        @JsonSubTypes.Type(value = ReservationCommitted.class, name = "reservation-committed"),
+        @JsonSubTypes.Type(value = ReservationReleased.class, name = "reservation-released"),
+        @JsonSubTypes.Type(value = ReservationExpired.class, name = "reservation-expired"),
         @JsonSubTypes.Type(value = Snapshot.class, name = "snapshot")
     })
     private interface Named {}

@@ -2,10 +2,12 @@ package dev.ullage.worker.limits;
 
 import dev.ullage.common.ledger.DeviceLedger;
 import dev.ullage.common.ledger.Grant;
+import dev.ullage.common.ledger.LedgerCommand;
 import dev.ullage.common.ledger.LedgerCommand.Acknowledge;
 import dev.ullage.common.ledger.LedgerCommand.Confirm;
 import dev.ullage.common.ledger.LedgerCommand.Desire;
 import dev.ullage.common.ledger.LedgerCommand.DesiredLimit;
+import dev.ullage.common.ledger.LedgerCommand.ExpireReservation;
 import dev.ullage.common.ledger.LedgerCommand.Join;
 import dev.ullage.common.ledger.LedgerCommand.Leave;
 import dev.ullage.common.ledger.LedgerCommand.Measure;
@@ -17,11 +19,15 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Reservation;
+import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
+import dev.ullage.common.protocol.ReservationReport;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
@@ -32,6 +38,7 @@ import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -66,6 +73,11 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
 
     /** From the coordinator: a plan for this device. */
     public record Plan(DesireLimits message) implements Command {}
+
+    /** From the coordinator: do this with a reservation, and tell {@code replyTo} what came of it. */
+    public record ForReservation(
+            LedgerCommand command, CoordinatorToken token, ReservationId id, ActorRef<ToCoordinator> replyTo)
+            implements Command {}
 
     /** From the sampler: what the device and strangers on it measure. */
     public record Measured(MemoryBytes allocatable, MemoryBytes foreign) implements Command {}
@@ -136,8 +148,10 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
         this.setup = setup;
         this.logic = new KeeperLogic(setup.replayed(), setup.resendAfter());
         setup.replayed().grants().forEach(this::believeReplayed);
+        setup.replayed().reservations().forEach(held -> audit(held.reservation()));
         setup.turns().onFell(device(), () -> context.getSelf().tell(BurstsFell.INSTANCE));
         settleBursts();
+        expire();
     }
 
     /** After a restart the ranks may still believe all that the ledger says they may. */
@@ -160,6 +174,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
         return newReceiveBuilder()
                 .onMessage(Learn.class, this::onLearn)
                 .onMessage(Plan.class, this::onPlan)
+                .onMessage(ForReservation.class, this::onReservation)
                 .onMessage(Measured.class, this::onMeasured)
                 .onMessage(Joined.class, this::onJoined)
                 .onMessage(Confirmed.class, this::onConfirmed)
@@ -196,6 +211,23 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
         return this;
     }
 
+    private Behavior<Command> onReservation(ForReservation command) {
+        KeeperLogic.Decision decision = perform(logic.decide(command.command()));
+        answerIfStale(decision, command.token(), command.replyTo());
+        for (Refusal refusal : decision.refusals()) {
+            command.replyTo().tell(new ReservationRefused(setup.node(), device(), command.id(), refusal.message()));
+        }
+        command.replyTo().tell(report());
+        return this;
+    }
+
+    /** Gives back what nobody has committed in time; whether there was any. */
+    private boolean expire() {
+        List<ReservationId> expired = logic.expired(now());
+        expired.forEach(id -> perform(logic.decide(new ExpireReservation(id))));
+        return !expired.isEmpty();
+    }
+
     private void answerIfStale(KeeperLogic.Decision decision, CoordinatorToken used, ActorRef<ToCoordinator> to) {
         boolean isStale =
                 decision.refusals().stream().anyMatch(refusal -> refusal.reason() == Refusal.Reason.STALE_COORDINATOR);
@@ -210,10 +242,10 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
         KeeperLogic.Decision decision = perform(logic.decide(new Measure(command.allocatable(), command.foreign())));
         if (!wasOver && logic.ledger().isOverBudget()) {
             LOG.warn(
-                    "device={} state=OVER_BUDGET wanted=\"{}\" ceilings=\"{}\" reason=\"only shrinks until they fit\"",
+                    "device={} state=OVER_BUDGET wanted=\"{}\" promised=\"{}\" reason=\"only shrinks until it fits\"",
                     device(),
                     logic.ledger().wanted(),
-                    logic.ledger().ceilings());
+                    logic.ledger().promised());
         }
         reportIfChanged(decision);
         return this;
@@ -285,7 +317,8 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
                 send(order);
             }
         }
-        if (++ticksSinceReport >= REPORT_EVERY_TICKS) {
+        ticksSinceReport++;
+        if (expire() || ticksSinceReport >= REPORT_EVERY_TICKS) {
             sendReport();
         }
         return this;
@@ -315,6 +348,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
                 decision.events().stream().filter(this::isFirstConfirmation).count();
         logic.commit(decision, now());
         decision.events().forEach(this::warnOfAdoption);
+        decision.events().forEach(this::noteReservation);
         for (Order order : decision.orders()) {
             ordersSent++;
             send(order);
@@ -349,6 +383,31 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
                     adopted.sequence(),
                     adopted.ceiling());
         }
+    }
+
+    private void noteReservation(LedgerEvent event) {
+        if (event instanceof LedgerEvent.ReservationMade made) {
+            audit(made.reservation());
+            note(
+                    made.reservation().id(),
+                    "reserved: " + made.reservation().part(device()).orElseThrow());
+        } else if (event instanceof LedgerEvent.ReservationCommitted committed) {
+            note(committed.id(), "committed");
+        } else if (event instanceof LedgerEvent.ReservationReleased released) {
+            audit.released(released.id());
+            note(released.id(), "released");
+        } else if (event instanceof LedgerEvent.ReservationExpired expired) {
+            audit.released(expired.id());
+            note(expired.id(), "expired: nobody committed it in time");
+        }
+    }
+
+    private void audit(Reservation reservation) {
+        reservation.part(device()).ifPresent(part -> audit.reserved(reservation.id(), part.amount(), budget()));
+    }
+
+    private void note(ReservationId id, String what) {
+        LOG.info("device={} reservation={} reason=\"{}\"", device(), id, what);
     }
 
     private void persist(KeeperLogic.Decision decision) {
@@ -398,7 +457,10 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
                 ledger.isOverBudget(),
                 ledger.grants().stream().map(this::reportOf).toList(),
                 counts,
-                Optional.of(setup.turns().report(device())));
+                Optional.of(setup.turns().report(device())),
+                Optional.of(ledger.reservations().stream()
+                        .map(held -> new ReservationReport(held.reservation(), held.committed()))
+                        .toList()));
         return new LimitsReported(setup.node(), device(), ledger.highestToken(), logic.revision(), report);
     }
 

@@ -1,18 +1,22 @@
 package dev.ullage.worker.limits;
 
 import dev.ullage.common.ledger.Order;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.ReservationId;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * Checks the one invariant without the ledger: it sees only what was sent to the ranks and what they said, and adds up
- * the highest limit each may believe. Not thread safe; owned by the device's keeper.
+ * Checks the one invariant without the ledger's sums: it sees what was sent to the ranks, what they said, and what was
+ * reserved for jobs, and adds up for each job the highest limits its ranks may believe, or what is kept for it where
+ * that is more. Not thread safe; owned by the device's keeper.
  */
 final class PromiseAudit {
     private final Map<RankInstance, Belief> beliefs = new TreeMap<>();
+    private final Map<ReservationId, MemoryBytes> kept = new TreeMap<>();
     private MemoryBytes highest = MemoryBytes.ZERO;
     private long overCommits;
 
@@ -51,12 +55,28 @@ final class PromiseAudit {
         beliefs.remove(instance);
     }
 
+    void reserved(ReservationId id, MemoryBytes amount, MemoryBytes budget) {
+        kept.put(id, amount);
+        check(budget);
+    }
+
+    void released(ReservationId id) {
+        kept.remove(id);
+    }
+
     private Belief belief(RankInstance instance) {
         return beliefs.computeIfAbsent(instance, key -> new Belief());
     }
 
     private void check(MemoryBytes budget) {
-        MemoryBytes sum = beliefs.values().stream().map(Belief::highest).reduce(MemoryBytes.ZERO, MemoryBytes::plus);
+        Map<JobId, MemoryBytes> believed = new TreeMap<>();
+        beliefs.forEach(
+                (instance, belief) -> believed.merge(instance.rank().job(), belief.highest(), MemoryBytes::plus));
+        Map<JobId, MemoryBytes> reserved = new TreeMap<>();
+        kept.forEach((id, amount) -> reserved.merge(id.job(), amount, MemoryBytes::plus));
+        Map<JobId, MemoryBytes> promised = new TreeMap<>(believed);
+        reserved.forEach((job, amount) -> promised.merge(job, amount, MemoryBytes::max));
+        MemoryBytes sum = promised.values().stream().reduce(MemoryBytes.ZERO, MemoryBytes::plus);
         highest = highest.max(sum);
         if (sum.isMoreThan(budget)) {
             overCommits++;

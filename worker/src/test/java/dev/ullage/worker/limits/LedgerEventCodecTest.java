@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import dev.ullage.common.ledger.DeviceLedger;
 import dev.ullage.common.ledger.Grant;
 import dev.ullage.common.ledger.LedgerEvent;
 import java.io.IOException;
@@ -62,6 +63,20 @@ class LedgerEventCodecTest {
 
         assertThat(json).doesNotContain("pool");
         assertThat(codec.decode(json.getBytes(UTF_8))).containsExactly(LedgerEvents.snapshot());
+    }
+
+    @Test
+    void aSnapshotOfBeforeThereWereReservationsHasNone() throws IOException {
+        LedgerEvent.Snapshot now = LedgerEvents.snapshot();
+        String json = new String(codec.encode(List.of(now)), UTF_8).replaceFirst(",\"reservations\":.*}]}]", "}]");
+
+        assertThat(json).doesNotContain("reservations").endsWith("}]");
+        LedgerEvent.Snapshot read =
+                (LedgerEvent.Snapshot) codec.decode(json.getBytes(UTF_8)).get(0);
+        assertThat(read)
+                .isEqualTo(new LedgerEvent.Snapshot(
+                        now.device(), now.highestToken(), now.wanted(), now.inForce(), now.grants()));
+        assertThat(DeviceLedger.open(read).reservations()).isEmpty();
     }
 
     @Test

@@ -4,8 +4,11 @@ import static dev.ullage.common.testing.DeviceBuilder.aDevice;
 import static dev.ullage.common.testing.Fixtures.limits;
 import static dev.ullage.common.testing.Fixtures.rank;
 import static dev.ullage.common.testing.Fixtures.token;
+import static dev.ullage.common.testing.Reservations.id;
+import static dev.ullage.common.testing.Reservations.reservation;
 
 import dev.ullage.common.ledger.Grant;
+import dev.ullage.common.ledger.HeldReservation;
 import dev.ullage.common.ledger.LedgerEvent;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Share;
@@ -25,6 +28,12 @@ final class LedgerEvents {
     private static final String LIMITS = "{\"init\":{\"value\":5},\"forward\":{\"value\":5},\"backward\":{\"value\":5},"
             + "\"optimizer\":{\"value\":7},\"evaluation\":{\"value\":5},\"checkpoint\":{\"value\":5},"
             + "\"idle\":{\"value\":5}}";
+
+    private static final String RESERVATION_ID =
+            "{\"job\":{\"value\":\"gang\"},\"token\":{\"epoch\":1,\"uid\":\"c1\"},\"number\":2}";
+    private static final String RESERVATION = "{\"id\":" + RESERVATION_ID + ",\"priority\":\"MEDIUM\",\"parts\":["
+            + "{\"node\":{\"value\":\"node-a\"},\"device\":{\"value\":\"GPU-a\"},\"amount\":{\"value\":9},\"ranks\":1},"
+            + "{\"node\":{\"value\":\"node-a\"},\"device\":{\"value\":\"GPU-b\"},\"amount\":{\"value\":8},\"ranks\":1}]}";
 
     private LedgerEvents() {}
 
@@ -51,11 +60,24 @@ final class LedgerEvents {
                 "{\"event\":\"limit-confirmed\",\"instance\":" + RANK + ",\"sequence\":5,\"ceiling\":{\"value\":7}}");
         samples.put(new LedgerEvent.RankLeft(rank(0)), "{\"event\":\"rank-left\",\"instance\":" + RANK + "}");
         samples.put(
+                new LedgerEvent.ReservationMade(reservation("gang", 2, MemoryBytes.of(9), MemoryBytes.of(8))),
+                "{\"event\":\"reservation-made\",\"reservation\":" + RESERVATION + "}");
+        samples.put(
+                new LedgerEvent.ReservationCommitted(id("gang", 2)),
+                "{\"event\":\"reservation-committed\",\"id\":" + RESERVATION_ID + "}");
+        samples.put(
+                new LedgerEvent.ReservationReleased(id("gang", 2)),
+                "{\"event\":\"reservation-released\",\"id\":" + RESERVATION_ID + "}");
+        samples.put(
+                new LedgerEvent.ReservationExpired(id("gang", 2)),
+                "{\"event\":\"reservation-expired\",\"id\":" + RESERVATION_ID + "}");
+        samples.put(
                 snapshot(),
                 "{\"event\":\"snapshot\",\"device\":{\"value\":\"GPU-a\"},\"highestToken\":" + TOKEN + ",\"wanted\":"
                         + TERMS + ",\"inForce\":" + TERMS + ",\"grants\":[{\"instance\":" + RANK
                         + ",\"share\":{\"basisPoints\":10000},\"target\":" + LIMITS
-                        + ",\"sequence\":5,\"confirmedSequence\":4,\"ceiling\":{\"value\":9}}]}");
+                        + ",\"sequence\":5,\"confirmedSequence\":4,\"ceiling\":{\"value\":9}}]"
+                        + ",\"reservations\":[{\"reservation\":" + RESERVATION + ",\"committed\":true}]}");
         return samples;
     }
 
@@ -67,6 +89,8 @@ final class LedgerEvents {
                 Optional.of(token(3)),
                 aDevice().terms(),
                 aDevice().terms(),
-                List.of(grant));
+                List.of(grant),
+                Optional.of(List.of(
+                        new HeldReservation(reservation("gang", 2, MemoryBytes.of(9), MemoryBytes.of(8)), true))));
     }
 }

@@ -211,7 +211,8 @@ class LimitKeeperTest {
                                         new GrantReport(A, Share.ALL, Optional.of(limits(gib(60))), 1, 1, gib(60)),
                                         new GrantReport(B, Share.ALL, Optional.empty(), 0, 0, MemoryBytes.ZERO)),
                                 new KeeperCounts(1, 0, 1, 2, gib(60), 0),
-                                Optional.of(TurnReport.NONE))));
+                                Optional.of(TurnReport.NONE),
+                                Optional.of(List.of()))));
     }
 
     // It is not the ledger's: the rank says it in each hello, and the last word counts.
@@ -338,7 +339,7 @@ class LimitKeeperTest {
         assertThat(log.warnings())
                 .containsExactly(
                         "device=GPU-a state=OVER_BUDGET wanted=\"40.0 GiB (allocatable 50.0 GiB, reserve 20%, foreign"
-                                + " 0 B)\" ceilings=\"80.0 GiB\" reason=\"only shrinks until they fit\"");
+                                + " 0 B)\" promised=\"80.0 GiB\" reason=\"only shrinks until it fits\"");
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.ullage.worker.limits;
 import static dev.ullage.common.testing.Fixtures.gib;
 import static dev.ullage.common.testing.Fixtures.limits;
 import static dev.ullage.common.testing.Fixtures.rank;
+import static dev.ullage.common.testing.Reservations.id;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.ledger.Order;
@@ -90,6 +91,22 @@ class PromiseAuditTest {
         audit.said(A, 4, gib(20), BUDGET);
         sent(B, 2, 60);
 
+        assertThat(audit.overCommits()).isEqualTo(1);
+    }
+
+    @Test
+    void whatIsKeptForAJobCountsWhereItsRanksHaveLess() {
+        audit.reserved(id("job", 1), gib(50), BUDGET);
+        sent(A, 1, 30);
+        assertThat(audit.highest()).isEqualTo(gib(50));
+
+        sent(B, 1, 40);
+        assertThat(audit.highest()).isEqualTo(gib(70));
+        audit.reserved(id("other", 1), gib(11), BUDGET);
+
+        assertThat(audit.overCommits()).isEqualTo(1);
+        audit.released(id("other", 1));
+        sent(B, 2, 50);
         assertThat(audit.overCommits()).isEqualTo(1);
     }
 }
