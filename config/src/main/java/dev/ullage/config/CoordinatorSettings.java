@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param stallAfter time after which a plan that has not settled is called stalled
  * @param resendAfter pause before a desire that has not settled is sent again
  * @param evenness what is done about jobs and devices that are used unevenly
+ * @param queue of the jobs that wait for room
  */
 public record CoordinatorSettings(
         Duration tick,
@@ -22,9 +23,10 @@ public record CoordinatorSettings(
         Duration forgetAfter,
         Duration stallAfter,
         Duration resendAfter,
-        EvennessSettings evenness) {
+        EvennessSettings evenness,
+        QueueSettings queue) {
 
-    /** With evenness as shipped. */
+    /** With evenness and queue as shipped. */
     public CoordinatorSettings(
             Duration tick,
             Duration claimFor,
@@ -41,13 +43,20 @@ public record CoordinatorSettings(
                 positive("forget-after", forgetAfter),
                 positive("stall-after", stallAfter),
                 positive("resend-after", resendAfter),
-                EvennessSettings.defaults());
+                EvennessSettings.defaults(),
+                QueueSettings.defaults());
     }
 
     /** The same pace with other evenness. */
     public CoordinatorSettings with(EvennessSettings newEvenness) {
         return new CoordinatorSettings(
-                tick, claimFor, learnFor, staleAfter, forgetAfter, stallAfter, resendAfter, newEvenness);
+                tick, claimFor, learnFor, staleAfter, forgetAfter, stallAfter, resendAfter, newEvenness, queue);
+    }
+
+    /** The same pace with another queue. */
+    public CoordinatorSettings with(QueueSettings newQueue) {
+        return new CoordinatorSettings(
+                tick, claimFor, learnFor, staleAfter, forgetAfter, stallAfter, resendAfter, evenness, newQueue);
     }
 
     public static CoordinatorSettings defaults() {

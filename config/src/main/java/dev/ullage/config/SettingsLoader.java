@@ -29,6 +29,9 @@ public final class SettingsLoader {
             Durations.parser(Duration.ofMillis(10), Duration.ofMinutes(1));
     private static final Function<String, Duration> PATIENCE =
             Durations.parser(Duration.ofMillis(10), Duration.ofHours(24));
+    private static final Function<String, Duration> AGE =
+            Durations.parser(Duration.ofSeconds(1), Duration.ofHours(10_000));
+    private static final int MAX_REQUESTS = 10_000;
     private static final int MAX_PORT = 65_535;
     private static final int MAX_RANKS = 100_000;
     private static final int MIN_WATCHED_STEPS = 10;
@@ -270,7 +273,7 @@ public final class SettingsLoader {
                 forgetAfter,
                 reader.value("ullage.coordinator.stall-after", PATIENCE),
                 reader.value("ullage.coordinator.resend-after", PACE));
-        return pace.with(evenness());
+        return pace.with(evenness()).with(queue());
     }
 
     private EvennessSettings evenness() {
@@ -283,5 +286,17 @@ public final class SettingsLoader {
                 reader.value("ullage.coordinator.evenness.uneven-from", ValueParsers::share),
                 reader.value("ullage.coordinator.evenness.gain-from", ValueParsers::share),
                 reader.value("ullage.coordinator.evenness.max-orders", wholeNumber(1, MAX_READINGS)));
+    }
+
+    private QueueSettings queue() {
+        return new QueueSettings(
+                reader.value("ullage.coordinator.queue.weight.high", ValueParsers::weight),
+                reader.value("ullage.coordinator.queue.weight.medium", ValueParsers::weight),
+                reader.value("ullage.coordinator.queue.weight.low", ValueParsers::weight),
+                reader.value("ullage.coordinator.queue.age", AGE),
+                reader.value("ullage.coordinator.queue.lease", PATIENCE),
+                reader.value("ullage.coordinator.queue.idle-for", PATIENCE),
+                reader.value("ullage.coordinator.queue.settle-for", PATIENCE),
+                reader.value("ullage.coordinator.queue.max-requests", wholeNumber(1, MAX_REQUESTS)));
     }
 }

@@ -65,6 +65,10 @@ class SettingsLoaderTest {
                 evenness {
                   mode = on, every = 30s, looks = 5, uneven-from = 40%, gain-from = 15%, max-orders = 2
                 }
+                queue {
+                  age = 2h, lease = 20s, idle-for = 40s, settle-for = 3s, max-requests = 50
+                  weight { high = 8, medium = 3, low = 0.5 }
+                }
                 decision-log { enabled = off, max-bytes = 1MiB, files = 2 }
               }
               limits {
@@ -190,7 +194,16 @@ class SettingsLoaderTest {
                                 5,
                                 Share.ofPercent(40),
                                 Share.ofPercent(15),
-                                2)));
+                                2))
+                        .with(new QueueSettings(
+                                new Weight(80_000),
+                                new Weight(30_000),
+                                new Weight(5_000),
+                                Duration.ofHours(2),
+                                Duration.ofSeconds(20),
+                                Duration.ofSeconds(40),
+                                Duration.ofSeconds(3),
+                                50)));
         assertThat(settings.decisionLog()).isEqualTo(new DecisionLogSettings(false, MemoryBytes.ofMebibytes(1), 2));
         assertThat(settings.limits())
                 .isEqualTo(new LimitSettings(

@@ -1,9 +1,12 @@
 package dev.ullage.coordinator;
 
+import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Reservation;
 import dev.ullage.common.protocol.OperatorWrite;
-import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.AccountsQuery;
+import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
+import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
@@ -11,18 +14,25 @@ import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
+import dev.ullage.common.protocol.ToCoordinator.RequestsQuery;
+import dev.ullage.common.protocol.ToCoordinator.RequeueRequest;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToWorker;
+import dev.ullage.common.protocol.ToWorker.CommitDevice;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.KeepWishes;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.ReleaseCache;
+import dev.ullage.common.protocol.ToWorker.ReleaseDevice;
+import dev.ullage.common.protocol.ToWorker.ReserveDevice;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
 import dev.ullage.coordinator.CoordinatorEffect.Desire;
@@ -32,6 +42,7 @@ import dev.ullage.coordinator.CoordinatorEffect.Learn;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
 import dev.ullage.coordinator.CoordinatorEffect.Recorded;
 import dev.ullage.coordinator.CoordinatorEffect.Release;
+import dev.ullage.coordinator.CoordinatorEffect.Room;
 import dev.ullage.coordinator.journal.DecisionPages;
 import dev.ullage.coordinator.journal.DecisionSink;
 import dev.ullage.coordinator.planning.RankDemands;
@@ -70,6 +81,7 @@ import org.slf4j.event.Level;
  *   StaleCoordinator ---> leadership                        find the stalled, send what is due
  *   WishesReported -----> wishes                            show workers what they are to keep
  *   OperatorWrite ------> wishes, or sent on; answered at once
+ *   Submit-, Cancel-, RequeueRequest, RequestsQuery -> the queue, answered at once; who is placed, on the tick
  *   StatusQuery, EventsQuery, DecisionsQuery, HistoryQuery, AccountsQuery: answered at once, in every state
  * </pre>
  */
@@ -174,7 +186,15 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
     private Behavior<Command> onReceived(ToCoordinator message) {
         log.debug("received {}", message);
         Instant now = clock.instant();
-        if (message instanceof WorkerAnnounced announced) {
+        if (message instanceof SubmitRequest submit) {
+            submit.replyTo().tell(logic.onRequest(submit, now));
+        } else if (message instanceof CancelRequest cancel) {
+            cancel.replyTo().tell(logic.onRequest(cancel, now));
+        } else if (message instanceof RequeueRequest requeue) {
+            requeue.replyTo().tell(logic.onRequest(requeue, now));
+        } else if (message instanceof RequestsQuery query) {
+            query.replyTo().tell(logic.onRequest(query, now));
+        } else if (message instanceof WorkerAnnounced announced) {
             boolean isKnown = announced.replyTo().equals(workers.put(announced.node(), announced.replyTo()));
             logic.onAnnounced(announced, !isKnown, now);
         } else if (message instanceof LimitsReported report) {
@@ -186,7 +206,7 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
         } else if (message instanceof StaleCoordinator stale) {
             logic.onStale(stale, now);
         } else if (message instanceof ReservationRefused refused) {
-            logic.onReservationRefused(refused);
+            logic.onReservationRefused(refused, now);
         } else if (message instanceof JobsReported jobs) {
             logic.onJobs(jobs, now);
             if (logic.view().node(jobs.node()).isPresent()) {
@@ -247,6 +267,8 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
                                 self));
             } else if (effect instanceof Direct direct) {
                 send(direct.worker(), new DirectJob(direct.token(), direct.directive(), self));
+            } else if (effect instanceof Room room) {
+                send(room.send().node(), aboutRoom(room));
             } else if (effect instanceof Release release) {
                 send(release.worker(), new ReleaseCache(release.token(), release.ranks(), self));
             } else if (effect instanceof Keep keep) {
@@ -257,6 +279,16 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
                 log.atLevel(level(note)).log(note.format(), note.arguments().toArray());
             }
         }
+    }
+
+    private ToWorker aboutRoom(Room room) {
+        DeviceId device = room.send().device();
+        Reservation reservation = room.send().reservation();
+        return switch (room.send().step()) {
+            case RESERVE -> new ReserveDevice(room.token(), device, reservation, self);
+            case COMMIT -> new CommitDevice(room.token(), device, reservation.id(), self);
+            case RELEASE -> new ReleaseDevice(room.token(), device, reservation.id(), self);
+        };
     }
 
     private void send(NodeId worker, ToWorker message) {

@@ -9,6 +9,7 @@ import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.OperatorRecord;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
 import dev.ullage.common.protocol.TurnPlan;
+import dev.ullage.coordinator.admission.GangAttempt.Send;
 import dev.ullage.coordinator.decisions.Decision;
 import dev.ullage.coordinator.rollout.Rollout;
 import java.util.Arrays;
@@ -62,6 +63,9 @@ public sealed interface CoordinatorEffect {
 
     /** Show a worker the record of operators' wishes that it is to keep. */
     record Keep(NodeId worker, CoordinatorToken token, OperatorRecord record) implements CoordinatorEffect {}
+
+    /** Tell a worker what to do about a job's part of one of its devices. */
+    record Room(CoordinatorToken token, Send send) implements CoordinatorEffect {}
 
     /** Keep what was decided and from what. */
     record Recorded(Decision decision) implements CoordinatorEffect {}

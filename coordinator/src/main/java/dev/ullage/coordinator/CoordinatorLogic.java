@@ -10,6 +10,7 @@ import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.OperatorWrite;
 import dev.ullage.common.protocol.Protocol;
+import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
@@ -21,6 +22,7 @@ import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
+import dev.ullage.common.protocol.ToOperator.Steering;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.History;
@@ -99,6 +101,7 @@ public final class CoordinatorLogic {
     private final UseHistory history = new UseHistory();
     private final DecisionBook book;
     private final EvennessWatch evenness;
+    private final QueueLogic queue;
     private Leadership leadership;
     private long lastRevision;
 
@@ -121,6 +124,7 @@ public final class CoordinatorLogic {
         this.writes = new OperatorWrites(new OperatorDesk(planner), settings.resendAfter());
         this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));
         this.evenness = new EvennessWatch(settings.evenness(), events, book);
+        this.queue = new QueueLogic(settings.queue(), limits);
         this.leadership = Leadership.start(uid, now);
         effects.add(Note.info("leadership node={} state={} reason=started", node, leadership.state()));
     }
@@ -189,14 +193,7 @@ public final class CoordinatorLogic {
         after.filter(rollout -> before.map(Rollout::state)
                         .filter(rollout.state()::equals)
                         .isEmpty())
-                .ifPresent(rollout -> effects.add(Note.info(
-                        "rollout {}: device={} token={} revision={} millis={} reason={}",
-                        rollout.state(),
-                        rollout.device(),
-                        tokenOrNone(),
-                        rollout.revision(),
-                        rollout.status(now).millis(),
-                        rollout.explain())));
+                .ifPresent(rollout -> effects.add(Notes.progress(rollout, tokenOrNone(), now)));
     }
 
     /** For people, and for the policies that look at what ranks do; what is safe never rests on it. */
@@ -249,8 +246,9 @@ public final class CoordinatorLogic {
         onTokenSeen(stale.highest(), now);
     }
 
-    /** Nothing rests on it: the reports say what a device keeps for whom. */
-    public void onReservationRefused(ReservationRefused refused) {
+    /** Nothing is safe by it: the reports say what a device keeps for whom. */
+    public void onReservationRefused(ReservationRefused refused, Instant now) {
+        queue.refused(refused, now);
         effects.add(Note.info(
                 "reservation refused: device={} id={} reason={}", refused.device(), refused.id(), refused.reason()));
     }
@@ -266,6 +264,7 @@ public final class CoordinatorLogic {
             explanations = new TreeMap<>();
             ooms = OomDesk.EMPTY;
             evenness.clear();
+            queue.forget();
             effects.add(Note.warn(
                     "leadership lost: node={} token={} state={} reason=token {} was seen; claims again in {} ms",
                     node,
@@ -282,7 +281,10 @@ public final class CoordinatorLogic {
             return OperatorWrites.notYet(leadership.state());
         }
         CoordinatorToken token = leadership.token().orElseThrow();
-        OperatorWrites.Ruled ruled = writes.rule(write, situation(token, now));
+        Optional<String> queued = queue.prioritized(write);
+        OperatorWrites.Ruled ruled = queued.filter(text -> !writes.isAboutKnownRanks(write, view))
+                .map(text -> writes.elsewhere(write, text))
+                .orElseGet(() -> writes.rule(write, situation(token, now)));
         effects.add(new Recorded(
                 book.other(Kind.OPERATOR, ruled.about(), ruled.ruling().message(), token, now)));
         effects.addAll(ruled.effects());
@@ -299,9 +301,16 @@ public final class CoordinatorLogic {
                                 explanations,
                                 rollouts.statuses(now),
                                 ooms.status(now),
-                                evenness.status(),
-                                writes.wishes().standing().status()),
+                                new Steering(
+                                        evenness.status(),
+                                        Optional.of(writes.wishes().standing().status()),
+                                        Optional.of(queue.figures()))),
                         now);
+    }
+
+    /** Answers what concerns the queue of requests. */
+    public ToOperator onRequest(ToCoordinator message, Instant now) {
+        return queue.answer(message, view, leadership, now);
     }
 
     /** What happened after an event, or everything that is kept; answered in every state. */
@@ -343,6 +352,9 @@ public final class CoordinatorLogic {
                 rollOut(token, now);
                 ooms = evenness.turn(view, ooms, token, now, effects);
                 decideOoms(token, now);
+                QueueLogic.Turn turn = queue.tick(view, token, writes.wishes(), now);
+                effects.addAll(turn.effects());
+                turn.changes().forEach(change -> events.add(change, now));
             }
         });
         events.observe(
@@ -430,7 +442,7 @@ public final class CoordinatorLogic {
     }
 
     private Situation situation(CoordinatorToken token, Instant now) {
-        return new Situation(view, rollouts.onTheirWay(), writes.wishes(), token, now);
+        return new Situation(view, rollouts.onTheirWay(), writes.wishes(), token, now, queue.wantedRoom());
     }
 
     private void notePlan(DevicePlan plan, CoordinatorToken token) {

@@ -5,6 +5,8 @@ import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
 import dev.ullage.coordinator.planning.DevicePlan;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
+import dev.ullage.coordinator.rollout.Rollout;
+import java.time.Instant;
 
 /** What decisions read like in the log: one line each, with their inputs and why. Pure. */
 final class Notes {
@@ -22,6 +24,17 @@ final class Notes {
                         .map(limit -> limit.instance().rank() + "=" + limit.limits())
                         .toList(),
                 plan.reason());
+    }
+
+    static Note progress(Rollout rollout, String token, Instant now) {
+        return Note.info(
+                "rollout {}: device={} token={} revision={} millis={} reason={}",
+                rollout.state(),
+                rollout.device(),
+                token,
+                rollout.revision(),
+                rollout.status(now).millis(),
+                rollout.explain());
     }
 
     static Note heldBack(Vetoed vetoed) {

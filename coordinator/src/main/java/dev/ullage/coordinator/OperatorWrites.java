@@ -35,6 +35,7 @@ import dev.ullage.coordinator.planning.OperatorDesk.Ruling;
 import dev.ullage.coordinator.planning.OperatorWishes;
 import dev.ullage.coordinator.planning.Situation;
 import dev.ullage.coordinator.planning.WishCopies;
+import dev.ullage.coordinator.view.ClusterView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -137,6 +138,19 @@ final class OperatorWrites {
     static Refused notYet(LeadershipState state) {
         return new Refused(
                 "refused: the coordinator is " + state + " and does not know the cluster yet; ask again in a moment");
+    }
+
+    /** Whether the job of the write has ranks. */
+    boolean isAboutKnownRanks(OperatorWrite write, ClusterView view) {
+        return about(write).jobs().stream().anyMatch(view.jobs()::contains);
+    }
+
+    /** Somebody else has done it: nothing of what is wished for ranks changes. */
+    Ruled elsewhere(OperatorWrite write, String message) {
+        return new Ruled(
+                about(write),
+                new Ruling(true, wishes, message),
+                List.of(Note.info("operator: accepted={} reason={}", true, message)));
     }
 
     Ruled rule(OperatorWrite write, Situation situation) {

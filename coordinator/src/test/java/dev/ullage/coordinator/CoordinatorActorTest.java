@@ -1,5 +1,7 @@
 package dev.ullage.coordinator;
 
+import dev.ullage.config.QueueSettings;
+import dev.ullage.coordinator.admission.AdmissionDesk;
 import static dev.ullage.coordinator.Fixtures.JOB;
 import static dev.ullage.coordinator.Fixtures.T0;
 import static dev.ullage.coordinator.Fixtures.gib;
@@ -114,7 +116,10 @@ class CoordinatorActorTest {
                         List.of(),
                         List.of(),
                         Optional.of(new OomMoves(List.of())),
-                        Optional.of(new Steering(Optional.empty(), Optional.of(new Wishes(List.of(), List.of()))))));
+                        Optional.of(new Steering(
+                                Optional.empty(),
+                                Optional.of(new Wishes(List.of(), List.of())),
+                                Optional.of(new AdmissionDesk(QueueSettings.defaults()).figures())))));
     }
 
     @Test

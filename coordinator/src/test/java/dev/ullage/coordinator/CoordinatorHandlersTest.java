@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.ReservationId;
@@ -13,6 +14,7 @@ import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.OperatorRecord;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
@@ -21,6 +23,8 @@ import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
+import dev.ullage.common.protocol.ToCoordinator.RequestsQuery;
+import dev.ullage.common.protocol.ToCoordinator.RequeueRequest;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.SetLimit;
 import dev.ullage.common.protocol.ToCoordinator.SetPolicy;
@@ -29,6 +33,7 @@ import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.common.protocol.ToCoordinator.UndrainNode;
 import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToOperator;
@@ -41,6 +46,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.apache.pekko.actor.UnhandledMessage;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.testkit.typed.javadsl.ManualTime;
@@ -95,7 +101,16 @@ class CoordinatorHandlersTest {
                 new UndrainNode(new NodeId("a"), Optional.empty(), operator.getRef()),
                 new WishesReported(
                         new NodeId("a"), new OperatorRecord(new OperatorRecord.Stamp(token, 1), List.of(), List.of())),
-                new ReleaseCaches(JOB, OptionalInt.empty(), operator.getRef()));
+                new ReleaseCaches(JOB, OptionalInt.empty(), operator.getRef()),
+                new SubmitRequest(
+                        new JobRequest(
+                                JOB, "me", Priority.LOW, List.of(), 1, JobRequest.Wanted.ANY, OptionalLong.empty()),
+                        0,
+                        false,
+                        operator.getRef()),
+                new RequestsQuery(Optional.empty(), operator.getRef()),
+                new CancelRequest(JOB, false, operator.getRef()),
+                new RequeueRequest(JOB, operator.getRef()));
 
         assertThat(messages)
                 .extracting(Object::getClass)
@@ -104,7 +119,7 @@ class CoordinatorHandlersTest {
                         .filter(ToCoordinator.class::isAssignableFrom)
                         .toList());
         messages.forEach(coordinator::tell);
-        operator.receiveSeveralMessages(13);
+        operator.receiveSeveralMessages(17);
         unhandled.expectNoMessage(Duration.ofMillis(50));
     }
 }

@@ -7,6 +7,7 @@ import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EventId;
 import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Priority;
@@ -235,6 +236,33 @@ public sealed interface ToCoordinator extends WireMessage {
      */
     record ReleaseCaches(JobId job, OptionalInt rank, ActorRef<ToOperator> replyTo)
             implements ToCoordinator, OperatorWrite {}
+
+    /**
+     * A job asks for room for all its ranks. Said again until it ends: that renews its lease, and tells a new
+     * coordinator of it. An older one does not answer this, nor the three that follow.
+     *
+     * @param waitedMillis how long it has waited by its submitter's own clock; counts where the request is not known
+     * @param running whether its launcher runs
+     */
+    record SubmitRequest(JobRequest request, long waitedMillis, boolean running, ActorRef<ToOperator> replyTo)
+            implements ToCoordinator {}
+
+    /**
+     * Somebody wants to see the queue.
+     *
+     * @param job only its request; empty: all
+     */
+    record RequestsQuery(Optional<JobId> job, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
+
+    /**
+     * A job no longer asks, and what is reserved for it is released. What runs is to end: its submitter is told.
+     *
+     * @param ended whether it has ended by itself
+     */
+    record CancelRequest(JobId job, boolean ended, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
+
+    /** A job goes to the end of the queue; one that has its room gives it back, and is to end what runs. */
+    record RequeueRequest(JobId job, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
 
     /**
      * What a device's ledger says: terms, promises, and what its keeper has counted.

@@ -75,6 +75,11 @@ public sealed interface ToOperator extends WireMessage {
         public Optional<Wishes> wishes() {
             return steering.flatMap(Steering::wishes);
         }
+
+        /** The queue in figures. */
+        public Optional<QueueFigures> queue() {
+            return steering.flatMap(Steering::queue);
+        }
     }
 
     /**
@@ -82,8 +87,9 @@ public sealed interface ToOperator extends WireMessage {
      *
      * @param evenness how evenly ranks and devices are used; empty: not looked at
      * @param wishes what operators asked for and no ledger holds
+     * @param queue the queue in figures
      */
-    record Steering(Optional<Evenness> evenness, Optional<Wishes> wishes) {}
+    record Steering(Optional<Evenness> evenness, Optional<Wishes> wishes, Optional<QueueFigures> queue) {}
 
     /**
      * What operators asked for and no ledger holds.
@@ -120,6 +126,38 @@ public sealed interface ToOperator extends WireMessage {
         public OomMove(JobDirective directive, String state, long ageMillis) {
             this(directive, state, ageMillis, OptionalLong.empty());
         }
+    }
+
+    /** Where requests stand: those that wait in the order of the queue, then the others by their jobs' names. */
+    record Requests(List<RequestState> states) implements ToOperator {
+        public Requests {
+            states = List.copyOf(states);
+        }
+    }
+
+    /** A request was not taken into the queue; each reason has the numbers. */
+    record RequestRefused(List<String> reasons) implements ToOperator {
+        public RequestRefused {
+            reasons = List.copyOf(reasons);
+        }
+    }
+
+    /**
+     * The queue in figures, since this coordinator started.
+     *
+     * @param waits how long those that were placed had waited, each in the first bucket it is within
+     * @param waitedMillis the sum of these
+     * @param placed attempts to place a job that succeeded
+     * @param failed attempts that did not: refused, or not answered in time
+     */
+    record QueueFigures(
+            int waiting, int placing, int running, List<Bucket> waits, long waitedMillis, long placed, long failed) {
+        public QueueFigures {
+            waits = List.copyOf(waits);
+        }
+
+        /** @param upToSeconds empty: all that are longer */
+        public record Bucket(OptionalLong upToSeconds, long count) {}
     }
 
     /** A write was accepted; {@code message} says what it changes. */

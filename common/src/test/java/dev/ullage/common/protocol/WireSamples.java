@@ -94,6 +94,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /** Two samples of each message: {@code full} has every part, {@code sparse} only what cannot be left out. */
@@ -142,6 +143,7 @@ final class WireSamples {
     List<WireMessage> full() {
         List<WireMessage> all = new ArrayList<>(messages());
         all.addAll(aboutWishes());
+        all.addAll(RequestSamples.full(operator));
         return all;
     }
 
@@ -211,7 +213,9 @@ final class WireSamples {
                         Optional.of(
                                 new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500, OptionalLong.of(42))))),
                         Optional.of(new ToOperator.Steering(
-                                Optional.of(evenness()), Optional.of(new Wishes(wishes().drains(), wishes().jobs()))))),
+                                Optional.of(evenness()),
+                                Optional.of(new Wishes(wishes().drains(), wishes().jobs())),
+                                Optional.of(RequestSamples.queueFigures())))),
                 new Events(
                         List.of(new ClusterEvent(
                                 new EventId(3, 18),
@@ -231,6 +235,11 @@ final class WireSamples {
     }
 
     List<WireMessage> sparse() {
+        return Stream.concat(sparseButRequests().stream(), RequestSamples.sparse(operator).stream())
+                .toList();
+    }
+
+    private List<WireMessage> sparseButRequests() {
         return List.of(
                 new WorkerAnnounced(NODE, Protocol.VERSION, Optional.empty(), List.of(), worker),
                 new WishesReported(NODE, sparseWishes()),

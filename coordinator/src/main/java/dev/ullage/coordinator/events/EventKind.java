@@ -44,7 +44,18 @@ public enum EventKind {
     ROLLOUT_STALLED,
     /** A plan was made and not carried out. */
     PLAN_HELD_BACK,
-    OPERATOR_WRITE;
+    OPERATOR_WRITE,
+    /** A job asks for room and waits. */
+    JOB_SUBMITTED,
+    /** All of its room is reserved. */
+    JOB_PLACED,
+    /** A ledger refused, or did not answer in time: what was reserved is released, and the job waits again. */
+    PLACEMENT_FAILED,
+    /** A job waits for room, and others of lower priority are asked to make some. */
+    ROOM_ASKED,
+    JOB_REQUEUED,
+    /** It asks no longer: cancelled, or not heard of. */
+    JOB_WITHDRAWN;
 
     /** As JSON and people see it, such as {@code limit-changed}. */
     public String label() {

@@ -73,10 +73,16 @@ final class ApiRoutes extends AllDirectives {
     private final Scrapes scrapes;
     private final WatchRoutes watching;
     private final ReportRoutes reports;
+    private final RequestApi requests;
     private final OpenApi description = OpenApi.load();
     /** What {@link #route} was not asked for. */
-    private final SortedSet<String> paths =
-            new TreeSet<>(List.of("/", "/metrics", "/api/v1/stream", ReportRoutes.PATH));
+    private final SortedSet<String> paths = new TreeSet<>(List.of(
+            "/",
+            "/metrics",
+            "/api/v1/stream",
+            ReportRoutes.PATH,
+            "/api/v1/requests/JOB",
+            "/api/v1/requests/JOB/requeue"));
 
     ApiRoutes(
             ActorSystem<?> system,
@@ -92,6 +98,7 @@ final class ApiRoutes extends AllDirectives {
         this.guard = new RequestGuard(security);
         this.clock = clock;
         this.scrapes = new Scrapes(this::askForMetrics, metrics, clock);
+        this.requests = new RequestApi(this::ask);
         this.watching = new WatchRoutes(system, coordinator, self, settings.stream(), clock);
         this.reports = new ReportRoutes(system, coordinator, settings.report(), watching.page(), clock);
     }
@@ -126,7 +133,9 @@ final class ApiRoutes extends AllDirectives {
                 resource(Resource.JOBS),
                 resource(Resource.RANKS),
                 resource(Resource.PLAN),
-                writes());
+                writes(),
+                route("api/v1", "requests", () -> get(() -> completeWithFuture(requests.list()))),
+                pathPrefix(PathMatchers.separateOnSlashes("api/v1/requests"), this::request));
         return handleExceptions(
                 exceptions(), () -> handleRejections(rejections(), () -> guarded(guard::refusal, () -> routes)));
     }
@@ -144,6 +153,22 @@ final class ApiRoutes extends AllDirectives {
                         () -> post(() -> write(text -> change(one.getValue().apply(text))))))
                 .reduce((first, second) -> concat(first, second))
                 .orElseThrow();
+    }
+
+    private Route request() {
+        return concat(
+                path(
+                        PathMatchers.segment(),
+                        job -> concat(
+                                get(() -> completeWithFuture(requests.one(job))),
+                                put(() -> write(body -> requests.submit(job, body))),
+                                delete(() -> parameterOptional(
+                                        "ended",
+                                        ended -> completeWithFuture(
+                                                requests.cancel(job, ended.equals(Optional.of("true")))))))),
+                path(
+                        PathMatchers.segment().slash("requeue"),
+                        job -> post(() -> completeWithFuture(requests.requeue(job)))));
     }
 
     private Route resource(Resource resource) {
@@ -300,7 +325,7 @@ final class ApiRoutes extends AllDirectives {
                         + " s; one may be about to take over");
     }
 
-    private static HttpResponse unexpected(ToOperator answer) {
+    static HttpResponse unexpected(ToOperator answer) {
         LOG.error("unexpected answer of the coordinator: {}", answer.getClass().getName());
         return response(Problem.of(StatusCodes.INTERNAL_SERVER_ERROR, "the coordinator's answer makes no sense here"));
     }
@@ -309,7 +334,7 @@ final class ApiRoutes extends AllDirectives {
         return JsonNodeFactory.instance.objectNode().put(name, value);
     }
 
-    private static HttpResponse json(ObjectNode json) {
+    static HttpResponse json(ObjectNode json) {
         return secured(HttpResponse.create()
                 .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, json.toString() + "\n")));
     }

@@ -15,6 +15,7 @@ import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
 import dev.ullage.common.protocol.ToOperator.OomMove;
+import dev.ullage.common.protocol.ToOperator.QueueFigures;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
 import dev.ullage.common.protocol.TurnReport;
 import dev.ullage.coordinator.oom.MoveState;
@@ -68,6 +69,7 @@ final class ClusterMetrics {
             series.put(Metric.ROLLOUTS, List.of(lowerCase(state.name())), inState(status, state));
         }
         status.ooms().ifPresent(ooms -> directives(ooms.moves()));
+        status.queue().ifPresent(this::queue);
         status.nodes().forEach(this::node);
         status.evenness()
                 .ifPresent(evenness ->
@@ -94,6 +96,14 @@ final class ClusterMetrics {
                         List.of(job.job().value(), lowerCase(skew.phase().name())),
                         skew.percent() / 100.0));
         series.put(Metric.JOB_UNEVEN, List.of(job.job().value()), job.isUneven());
+    }
+
+    private void queue(QueueFigures queue) {
+        series.put(Metric.QUEUE_JOBS, List.of("waiting"), queue.waiting());
+        series.put(Metric.QUEUE_JOBS, List.of("placing"), queue.placing());
+        series.put(Metric.QUEUE_JOBS, List.of("placed"), queue.running());
+        series.put(Metric.QUEUE_ATTEMPTS, List.of("placed"), queue.placed());
+        series.put(Metric.QUEUE_ATTEMPTS, List.of("failed"), queue.failed());
     }
 
     private static long inState(ClusterStatus status, RolloutState state) {

@@ -62,6 +62,7 @@ public final class MetricsPage {
         List<MetricSnapshot> snapshots = new ArrayList<>(series.snapshots());
         snapshots.add(rolloutTimes.snapshot());
         snapshots.addAll(oomTimes.snapshots());
+        status.queue().map(QueueWaits::of).ifPresent(snapshots::add);
         return written(snapshots);
     }
 

@@ -6,7 +6,6 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
-import dev.ullage.common.protocol.Evenness;
 import dev.ullage.common.protocol.ReservationReport;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -20,7 +19,6 @@ import dev.ullage.common.protocol.ToOperator.OomMoves;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
 import dev.ullage.common.protocol.ToOperator.Steering;
-import dev.ullage.common.protocol.ToOperator.Wishes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -44,16 +42,14 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
      * @param explanations why the ranks of each device should have what limits
      * @param history the last plans of all devices
      * @param moves the last moves of jobs that ran out of memory
-     * @param evenness how evenly all is used; empty: it is not looked at
-     * @param wishes what operators asked for and no ledger holds
+     * @param steering what is done about jobs beside their limits
      */
     public record Plans(
             Map<DeviceId, RolloutState> states,
             Map<DeviceId, Explanation> explanations,
             List<RolloutStatus> history,
             List<OomMove> moves,
-            Optional<Evenness> evenness,
-            Wishes wishes) {
+            Steering steering) {
         public Plans {
             history = List.copyOf(history);
             moves = List.copyOf(moves);
@@ -78,7 +74,7 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
                 nodes,
                 plans.history(),
                 Optional.of(new OomMoves(plans.moves())),
-                Optional.of(new Steering(plans.evenness(), Optional.of(plans.wishes()))));
+                Optional.of(plans.steering()));
     }
 
     private static DeviceStatus device(DeviceView device, Plans plans, Instant now) {

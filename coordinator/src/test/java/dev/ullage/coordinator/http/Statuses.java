@@ -8,6 +8,7 @@ import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
@@ -17,6 +18,7 @@ import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankFacts;
+import dev.ullage.common.model.RankGroup;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
@@ -34,6 +36,7 @@ import dev.ullage.common.protocol.OperatorRecord.JobWish;
 import dev.ullage.common.protocol.OperatorRecord.RankWish;
 import dev.ullage.common.protocol.RankNeeds;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.RequestState;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
@@ -41,6 +44,7 @@ import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
 import dev.ullage.common.protocol.ToOperator.OomMove;
 import dev.ullage.common.protocol.ToOperator.OomMoves;
+import dev.ullage.common.protocol.ToOperator.QueueFigures;
 import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
@@ -73,7 +77,20 @@ public final class Statuses {
                 List.of(new NodeStatus(new NodeId("host-b"), 120, List.of(devices))),
                 List.of(new RolloutStatus(new DeviceId("GPU-1"), 7, RolloutState.SETTLED, 35, "2 ranks")),
                 Optional.empty(),
-                Optional.of(new Steering(Optional.of(evenness()), Optional.empty())));
+                Optional.of(new Steering(Optional.of(evenness()), Optional.empty(), Optional.of(queue()))));
+    }
+
+    private static QueueFigures queue() {
+        return new QueueFigures(
+                        2,
+                        1,
+                        3,
+                        List.of(
+                                new QueueFigures.Bucket(OptionalLong.of(60), 4),
+                                new QueueFigures.Bucket(OptionalLong.empty(), 1)),
+                        100_500,
+                        5,
+                        1);
     }
 
     private static Evenness evenness() {
@@ -117,7 +134,10 @@ public final class Statuses {
                 status.nodes(),
                 status.rollouts(),
                 status.ooms(),
-                Optional.of(new Steering(status.evenness(), Optional.of(new Wishes(List.of(drain), List.of(job))))));
+                Optional.of(new Steering(
+                        status.evenness(),
+                        Optional.of(new Wishes(List.of(drain), List.of(job))),
+                        status.queue())));
     }
 
     /** The same with moves after out-of-memory errors. */
@@ -320,5 +340,29 @@ public final class Statuses {
 
     private static MemoryBytes gibibytes(long amount) {
         return MemoryBytes.ofGibibytes(amount);
+    }
+
+    /** One of which everything is known. */
+    static RequestState request() {
+        JobRequest request = new JobRequest(
+                new JobId("bert"),
+                "me",
+                Priority.HIGH,
+                List.of(RankGroup.ofMemory(1, MemoryBytes.ofGibibytes(20))),
+                1,
+                JobRequest.Wanted.ANY,
+                OptionalLong.of(60_000));
+        RequestState.Waiting waiting = new RequestState.Waiting(
+                OptionalInt.of(1), "1 device with 20.0 GiB each", OptionalLong.of(5_000), "the times of others");
+        RequestState.RankPlace place = new RequestState.RankPlace(
+                0, new NodeId("host-b"), 0, new DeviceId("GPU-1"), OptionalInt.of(1), MemoryBytes.ofGibibytes(20));
+        return new RequestState(
+                request,
+                RequestState.WAITING,
+                Optional.of(waiting),
+                7_000,
+                30_000,
+                List.of(place),
+                List.of("cpus 8 was not counted"));
     }
 }

@@ -22,7 +22,7 @@ import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
-import dev.ullage.common.protocol.ToOperator.Wishes;
+import dev.ullage.common.protocol.ToOperator.Steering;
 import dev.ullage.common.protocol.ToWorker;
 import java.time.Duration;
 import java.util.List;
@@ -120,8 +120,7 @@ class ClusterViewTest {
                                 Map.of(),
                                 List.of(),
                                 List.of(),
-                                Optional.empty(),
-                                new Wishes(List.of(), List.of())),
+                                new Steering(Optional.empty(), Optional.empty(), Optional.empty())),
                         T0.plusSeconds(3));
 
         assertThat(status.nodes()).hasSize(2);

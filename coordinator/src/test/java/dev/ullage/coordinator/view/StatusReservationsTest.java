@@ -1,6 +1,6 @@
 package dev.ullage.coordinator.view;
 
-import dev.ullage.common.protocol.ToOperator.Wishes;
+import dev.ullage.common.protocol.ToOperator.Steering;
 import static dev.ullage.coordinator.Fixtures.DEVICE;
 import static dev.ullage.coordinator.Fixtures.JOB;
 import static dev.ullage.coordinator.Fixtures.NODE;
@@ -59,7 +59,7 @@ class StatusReservationsTest {
                 .with(report(1, ledger), T0);
 
         DeviceStatus device = new StatusAssembly(NODE, Optional.of(TOKEN), "ACTIVE")
-                .assemble(view, new StatusAssembly.Plans(Map.of(), Map.of(), List.of(), List.of(), Optional.empty(), new Wishes(List.of(), List.of())), T0)
+                .assemble(view, new StatusAssembly.Plans(Map.of(), Map.of(), List.of(), List.of(), new Steering(Optional.empty(), Optional.empty(), Optional.empty())), T0)
                 .nodes()
                 .get(0)
                 .devices()

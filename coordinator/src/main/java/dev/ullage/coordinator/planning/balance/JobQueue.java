@@ -95,7 +95,8 @@ public final class JobQueue {
 
     public void submit(WaitingJob job) {
         RequestType type = running.board().typeOf(job.request());
-        Entry entry = new Entry(job.submittedAt() - job.priority() * ageOfPriority, sequence++, job, type);
+        Entry entry =
+                new Entry(QueueOrder.key(job.submittedAt(), job.priority(), ageOfPriority), sequence++, job, type);
         running.board().arrived(job.request());
         order.add(entry);
         fresh.add(entry);

@@ -1,0 +1,128 @@
+package dev.ullage.coordinator.admission;
+
+import dev.ullage.common.model.Extent;
+import dev.ullage.common.model.JobRequest;
+import dev.ullage.common.model.MemoryBytes;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** What is missing for a request, with the numbers. Pure. */
+final class GangTexts {
+    private static final int MAX_NAMED = 4;
+
+    private GangTexts() {}
+
+    /** Why there will never be room, whoever ends; empty when there may be, or not enough is known to tell. */
+    static Optional<String> whyNever(JobRequest request, Offers offers) {
+        List<DeviceOffer> best =
+                offers.devices().stream().map(DeviceOffer::atItsBest).toList();
+        if (request.groups().isEmpty()
+                || GangPlacer.fits(request, best)
+                || !offers.unknown().isEmpty()) {
+            return Optional.empty();
+        }
+        List<DeviceOffer> wanted = best.stream()
+                .filter(offer -> GangPlacer.isWanted(request.wanted(), offer))
+                .toList();
+        Bundle hardest = hardest(request);
+        long could = wanted.stream().filter(hardest::fits).count();
+        StringBuilder text = new StringBuilder("%s: that is %s%s; of the cluster's %s %d %s that it accepts"
+                .formatted(
+                        request.text(),
+                        devices(request.devices()),
+                        request.wanted().extent() == Extent.SAME_NODE ? " of one node" : "",
+                        devices(best.size()),
+                        wanted.size(),
+                        wanted.size() == 1 ? "is one" : "are ones"));
+        text.append(", and %d of these could ever give %s".formatted(could, hardest.text()));
+        if (request.wanted().extent() == Extent.SAME_NODE) {
+            text.append(", at most %d of one node".formatted(mostOfOneNode(wanted, hardest)));
+        }
+        wanted.stream().map(DeviceOffer::most).max(Comparator.naturalOrder()).ifPresent(most -> text.append(
+                        "; the most that one can promise is ")
+                .append(most));
+        return Optional.of(text.toString());
+    }
+
+    private static Bundle hardest(JobRequest request) {
+        return Bundle.of(request).stream()
+                .max(Comparator.comparingLong(Bundle::weight))
+                .orElseThrow();
+    }
+
+    private static int mostOfOneNode(List<DeviceOffer> devices, Bundle bundle) {
+        Map<String, Integer> counts = new LinkedHashMap<>();
+        devices.stream()
+                .filter(bundle::fits)
+                .forEach(offer -> counts.merge(offer.node().value(), 1, Integer::sum));
+        return counts.values().stream().mapToInt(Integer::intValue).max().orElse(0);
+    }
+
+    /** What a request that does not fit now waits for. */
+    static String lacks(JobRequest request, List<DeviceOffer> offers, List<String> unknown) {
+        List<DeviceOffer> wanted = offers.stream()
+                .filter(offer -> GangPlacer.isWanted(request.wanted(), offer))
+                .toList();
+        Bundle hardest = hardest(request);
+        long have = wanted.stream().filter(hardest::fits).count();
+        boolean isOneNode = request.wanted().extent() == Extent.SAME_NODE;
+        List<String> parts = new ArrayList<>();
+        parts.add("%s with %s each%s; %d %s that now%s"
+                .formatted(
+                        devices(request.devices()),
+                        hardest.text(),
+                        isOneNode ? " on one node" : "",
+                        have,
+                        have == 1 ? "has" : "have",
+                        isOneNode ? ", at most %d on one node".formatted(mostOfOneNode(wanted, hardest)) : ""));
+        wanted.stream()
+                .filter(offer -> offer.out().isEmpty() && !hardest.fits(offer))
+                .max(Comparator.comparing(DeviceOffer::room))
+                .ifPresent(offer -> parts.add("of the others %s has most, %s of %s"
+                        .formatted(offer.label(), offer.room(), hardest.needOn(offer))));
+        List<String> out = wanted.stream()
+                .filter(offer -> offer.out().isPresent())
+                .map(offer -> offer.label() + ": " + offer.out().orElseThrow())
+                .toList();
+        if (!out.isEmpty()) {
+            parts.add("out: " + named(out));
+        }
+        if (!unknown.isEmpty()) {
+            parts.add("not known: " + named(unknown));
+        }
+        return String.join("; ", parts);
+    }
+
+    private static String named(List<String> all) {
+        String more = all.size() > MAX_NAMED ? " and %d more".formatted(all.size() - MAX_NAMED) : "";
+        return String.join(", ", all.subList(0, Math.min(MAX_NAMED, all.size()))) + more;
+    }
+
+    private static String devices(int count) {
+        return count == 1 ? "1 device" : count + " devices";
+    }
+
+    /** What was asked for and cannot be looked at; each in a sentence. */
+    static List<String> notCounted(JobRequest request) {
+        List<String> notes = new ArrayList<>();
+        request.wanted()
+                .host()
+                .memory()
+                .map(MemoryBytes::toString)
+                .ifPresent(memory ->
+                        notes.add("hostMemory " + memory + " was not counted: no node says how much it has free"));
+        request.wanted()
+                .host()
+                .cpuMilli()
+                .ifPresent(milli -> notes.add("cpus %s was not counted: no node says how much it has free"
+                        .formatted(BigDecimal.valueOf(milli, 3)
+                                .stripTrailingZeros()
+                                .toPlainString())));
+        return notes;
+    }
+}

@@ -1,0 +1,117 @@
+package dev.ullage.coordinator.admission;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.JobRequest;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.ReservedPart;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What is kept for the first of the queue while it finds no room: devices, and what it will need on each. They are
+ * those that will have the room earliest, by the ends that are known. Where no known end makes room, they are those
+ * that have it once everybody there has ended, whenever that is.
+ *
+ * <p>Others may pass on them only when they end before that, or leave it what it needs then; so nobody who passes
+ * delays its start. As long as it is first its devices stay the same, unless their time is known and it is earlier
+ * elsewhere. When that time has passed and the room is not there, somebody stays longer than he said: from then on
+ * nothing is known of the start, and nothing new goes there until it has come. So its start only comes nearer, and jobs
+ * that come and go never make it begin again.
+ *
+ * @param startsAt when the room is there; empty when no known end makes it
+ * @param passed who started there meanwhile, leaves it what it needs, and is not waited for
+ */
+record KeptDevices(
+        JobId first,
+        NavigableMap<DeviceId, MemoryBytes> needs,
+        Optional<Instant> startsAt,
+        NavigableSet<JobId> passed) {
+    KeptDevices {
+        needs = Collections.unmodifiableNavigableMap(new TreeMap<>(needs));
+        passed = Collections.unmodifiableNavigableSet(new TreeSet<>(passed));
+    }
+
+    /** What is to be kept now; empty when not even devices without anybody on them are enough. */
+    static Optional<KeptDevices> forFirst(JobRequest first, Timeline timeline, Optional<KeptDevices> before) {
+        Optional<KeptDevices> standing = before.filter(kept -> kept.first().equals(first.job()))
+                .filter(kept -> kept.isStillGood(first, timeline));
+        if (standing.filter(kept -> kept.startAhead(timeline.now()).isEmpty()).isPresent()) {
+            return standing;
+        }
+        Optional<Instant> earliest = timeline.ends().stream()
+                .filter(end -> GangPlacer.fits(first, timeline.at(end)))
+                .findFirst();
+        Optional<Instant> stands = standing.flatMap(KeptDevices::startsAt);
+        boolean isEarlier = stands.isEmpty()
+                || earliest.filter(end -> end.isBefore(stands.get())).isPresent();
+        if (!isEarlier) {
+            return standing;
+        }
+        return earliest.map(timeline::at)
+                .or(() -> Optional.of(timeline.emptiedBut(gang -> false)))
+                .flatMap(offers -> GangPlacer.place(first, offers, List.of()))
+                .map(parts -> new KeptDevices(first.job(), needs(parts), earliest, new TreeSet<>()));
+    }
+
+    static NavigableMap<DeviceId, MemoryBytes> needs(List<ReservedPart> parts) {
+        NavigableMap<DeviceId, MemoryBytes> needs = new TreeMap<>();
+        parts.forEach(part -> needs.put(part.device(), part.amount()));
+        return needs;
+    }
+
+    /** When the room is there, as far as that can still be told. */
+    Optional<Instant> startAhead(Instant now) {
+        return startsAt.filter(at -> at.isAfter(now));
+    }
+
+    /** Whether these devices are still there, and will have the room when it was thought. */
+    private boolean isStillGood(JobRequest request, Timeline timeline) {
+        List<DeviceOffer> mine = then(timeline).stream()
+                .filter(offer -> needs.containsKey(offer.id()) && offer.out().isEmpty())
+                .toList();
+        return mine.size() == needs.size() && GangPlacer.fits(request, mine);
+    }
+
+    /** The devices at the time of the start. */
+    private List<DeviceOffer> then(Timeline timeline) {
+        return startsAt.map(timeline::dueBy).orElseGet(() -> timeline.emptiedBut(gang -> passed.contains(gang.job())));
+    }
+
+    /** Whether one that ends then is gone when the room is needed. */
+    boolean endsInTime(Optional<Instant> endsAt) {
+        return startsAt.isPresent()
+                && endsAt.filter(end -> !end.isAfter(startsAt.get())).isPresent();
+    }
+
+    KeptDevices passedBy(JobId job) {
+        NavigableSet<JobId> more = new TreeSet<>(passed);
+        more.add(job);
+        return new KeptDevices(first, needs, startsAt, more);
+    }
+
+    /** What another job may take: all there is where it ends in time, else what is left beside what is needed here. */
+    List<DeviceOffer> leftFor(Optional<Instant> endsAt, Timeline timeline) {
+        if (endsInTime(endsAt)) {
+            return timeline.offers();
+        }
+        List<DeviceOffer> then = then(timeline);
+        List<DeviceOffer> left = new ArrayList<>();
+        for (int i = 0; i < then.size(); i++) {
+            DeviceOffer now = timeline.offers().get(i);
+            MemoryBytes need = needs.getOrDefault(now.id(), MemoryBytes.ZERO);
+            left.add(
+                    need.isZero()
+                            ? now
+                            : now.withRoom(now.room().min(then.get(i).room().minusOrZero(need))));
+        }
+        return left;
+    }
+}
