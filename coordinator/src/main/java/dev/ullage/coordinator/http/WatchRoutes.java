@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.Cancellable;
@@ -40,6 +41,8 @@ import org.apache.pekko.stream.SystemMaterializer;
 final class WatchRoutes extends AllDirectives {
     private static final ContentType EVENT_STREAM = ContentTypes.parse("text/event-stream");
     private static final String SNAPSHOTS = "snapshots";
+    /** What was sent last is given this long to leave before connections end. */
+    private static final long LEAVE_MILLIS = 200;
 
     private final ActorSystem<?> system;
     private final ActorRef<ToCoordinator> coordinator;
@@ -73,8 +76,12 @@ final class WatchRoutes extends AllDirectives {
         CoordinatedShutdown.get(system)
                 .addTask(CoordinatedShutdown.PhaseBeforeServiceUnbind(), "end-the-streams-of-" + self, () -> {
                     pace.cancel();
+                    boolean isWatched = hub.readers() > 0;
                     hub.close();
-                    return CompletableFuture.completedStage(Done.done());
+                    return isWatched
+                            ? CompletableFuture.supplyAsync(
+                                    Done::done, CompletableFuture.delayedExecutor(LEAVE_MILLIS, TimeUnit.MILLISECONDS))
+                            : CompletableFuture.completedStage(Done.done());
                 });
         return concat(
                 pathPrefix(
