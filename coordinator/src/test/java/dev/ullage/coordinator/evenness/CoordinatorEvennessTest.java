@@ -46,11 +46,7 @@ class CoordinatorEvennessTest {
         EvennessSettings often = new EvennessSettings(
                 mode, Duration.ofSeconds(1), even.looks(), even.unevenFrom(), even.gainFrom(), even.maxOrders());
         return new CoordinatorLogic(
-                CoordinatorSettings.defaults().with(often),
-                LimitSettings.defaults(),
-                new NodeId("c-1"),
-                "me",
-                T0);
+                CoordinatorSettings.defaults().with(often), LimitSettings.defaults(), new NodeId("c-1"), "me", T0);
     }
 
     private void run(CoordinatorLogic logic, int seconds) {
