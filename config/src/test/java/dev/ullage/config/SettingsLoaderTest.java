@@ -182,11 +182,11 @@ class SettingsLoaderTest {
         assertThat(settings.coordinator())
                 .isEqualTo(new CoordinatorSettings(
                                 Duration.ofMillis(100),
-                        Duration.ofSeconds(2),
-                        Duration.ofSeconds(3),
-                        Duration.ofSeconds(10),
-                        Duration.ofMinutes(5),
-                        Duration.ofMinutes(1),
+                                Duration.ofSeconds(2),
+                                Duration.ofSeconds(3),
+                                Duration.ofSeconds(10),
+                                Duration.ofMinutes(5),
+                                Duration.ofMinutes(1),
                                 Duration.ofSeconds(4))
                         .with(new EvennessSettings(
                                 EvennessSettings.Mode.ON,

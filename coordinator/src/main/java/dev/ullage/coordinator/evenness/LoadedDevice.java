@@ -10,7 +10,6 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.RankWatch;
 import dev.ullage.common.model.SampleState;
-import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -20,10 +19,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
+import java.util.TreeSet;
 
 /**
  * How full a device is when each of its ranks holds the most that it holds in a step: what it is at some moment depends
@@ -74,8 +73,8 @@ record LoadedDevice(
         for (RankSample rank : sample.orElseThrow().ranks()) {
             need(rank).ifPresent(bytes -> needs.put(rank.instance(), bytes));
         }
-        Set<RankInstance> promised =
-                report.grants().stream().map(GrantReport::instance).collect(Collectors.toSet());
+        NavigableSet<RankInstance> promised = new TreeSet<>();
+        report.grants().forEach(grant -> promised.add(grant.instance()));
         boolean isKnown = needs.size() == sample.orElseThrow().ranks().size()
                 && needs.keySet().equals(promised);
         MemoryBytes capacity = report.wanted().allocatable();

@@ -122,7 +122,8 @@ final class ShareRule {
 
     /** Shares of other ranks or another batch are of before the job was started anew, and its ranks do without. */
     private static boolean isOf(List<Integer> shares, int ranks, int size) {
-        return shares.size() == ranks && shares.stream().mapToLong(Integer::longValue).sum() == size;
+        return shares.size() == ranks
+                && shares.stream().mapToLong(Integer::longValue).sum() == size;
     }
 
     private static Advice share(List<RankLoad> ranks) {
