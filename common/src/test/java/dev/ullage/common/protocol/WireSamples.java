@@ -120,8 +120,7 @@ final class WireSamples {
                 new DeviceWatched(NODE, DEVICE, new SampleQuality(SampleState.STALE, 4)),
                 new LimitsReported(NODE, DEVICE, Optional.of(TOKEN), 12, ledgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
-                new JobsReported(
-                        NODE, Optional.of(TOKEN), List.of(jobReport()), AccountSamples.told(RANK, DEVICE)),
+                new JobsReported(NODE, Optional.of(TOKEN), List.of(jobReport()), AccountSamples.told(RANK, DEVICE)),
                 new AccountsQuery(new JobId("bert-large"), operator),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.of(new EventId(3, 17)), operator),
