@@ -218,8 +218,8 @@ public final class RunFigures {
 
     private List<PhaseShare> phaseShares() {
         Map<Phase, Long> millis = new EnumMap<>(Phase.class);
-        trainings.forEach(one ->
-                one.phases().times().forEach(time -> millis.merge(time.phase(), time.millis(), Long::sum)));
+        trainings.forEach(
+                one -> one.phases().times().forEach(time -> millis.merge(time.phase(), time.millis(), Long::sum)));
         double whole = millis.values().stream().mapToLong(Long::longValue).sum();
         List<PhaseShare> shares = new ArrayList<>();
         millis.forEach((phase, time) -> shares.add(new PhaseShare(phase, time, whole == 0 ? 0 : time / whole)));
