@@ -65,7 +65,7 @@ class LstmDemandsTest {
         double room = 0;
         for (int minute = 0; minute < 400; minute++) {
             if (minute / 80 % 2 == 1 || random.nextInt(40) == 0) {
-                level = 14_000 + random.nextInt(12_000);
+                level = 14_000L + random.nextInt(12_000);
             }
             MemoryBytes used = MemoryBytes.ofMebibytes(level);
             Optional<MemoryBytes> limit = demands.of(SERVICE).flatMap(Demand::limit);

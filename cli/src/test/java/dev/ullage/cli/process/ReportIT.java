@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The report on a job of real torch ranks: while it runs, after its end, and after the node's. */
 class ReportIT {
-    private static final Duration WITHIN = Duration.ofSeconds(120);
+    private static final Duration WITHIN = Duration.ofMinutes(2);
     private static final Duration END_WITHIN = Duration.ofSeconds(30);
     private static final JsonMapper JSON = new JsonMapper();
     private static final String JOB = "nightly/7b";

@@ -69,19 +69,21 @@ public record RankAccount(
      * @param steps done since then
      * @param samples that the script says it went through
      * @param megaflopsPerStep floating-point operations of a step on this rank, in millions, as the script says
-     * @param phases in the order of {@link Phase}
      */
     public record Training(
             long elapsedMillis,
             long steps,
             OptionalLong samples,
             OptionalLong megaflopsPerStep,
-            List<PhaseTime> phases,
+            PhaseTimes phases,
             Waits waits,
             Latency latency,
-            Losses losses) {
-        public Training {
-            phases = List.copyOf(phases);
+            Losses losses) {}
+
+    /** In the order of {@link Phase}: those that were seen. */
+    public record PhaseTimes(List<PhaseTime> times) {
+        public PhaseTimes {
+            times = List.copyOf(times);
         }
     }
 

@@ -10,6 +10,7 @@ import dev.ullage.common.model.RankAccount.Losses;
 import dev.ullage.common.model.RankAccount.Memory;
 import dev.ullage.common.model.RankAccount.PhaseMemory;
 import dev.ullage.common.model.RankAccount.PhaseTime;
+import dev.ullage.common.model.RankAccount.PhaseTimes;
 import dev.ullage.common.model.RankAccount.RoomOverTime;
 import dev.ullage.common.model.RankAccount.Training;
 import dev.ullage.common.model.RankAccount.Waits;
@@ -57,7 +58,8 @@ final class AccountSamples {
                         120,
                         OptionalLong.of(3_840),
                         OptionalLong.of(1_500_000),
-                        List.of(new PhaseTime(Phase.INIT, 9_000), new PhaseTime(Phase.BACKWARD, 50_000)),
+                        new PhaseTimes(
+                                List.of(new PhaseTime(Phase.INIT, 9_000), new PhaseTime(Phase.BACKWARD, 50_000))),
                         new Waits(OptionalLong.of(10), OptionalLong.of(20)),
                         new Latency(OptionalLong.of(30), OptionalLong.of(40)),
                         new Losses(List.of(new LossPoint(10, 2_500_000_000L), new LossPoint(20, -1)), 3))));

@@ -181,8 +181,7 @@ final class WireSamples {
                 new LimitsReported(NODE, DEVICE, Optional.of(TOKEN), 12, ledgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new ReservationRefused(NODE, DEVICE, RESERVATION.id(), "refused 24.0 GiB for job bert-large"),
-                new JobsReported(
-                        NODE, Optional.of(TOKEN), List.of(jobReport()), AccountSamples.told(RANK, DEVICE)),
+                new JobsReported(NODE, Optional.of(TOKEN), List.of(jobReport()), AccountSamples.told(RANK, DEVICE)),
                 new AccountsQuery(new JobId("bert-large"), operator),
                 new StatusQuery(operator),
                 new EventsQuery(Optional.of(new EventId(3, 17)), operator),

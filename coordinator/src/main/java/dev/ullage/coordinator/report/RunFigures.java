@@ -218,16 +218,17 @@ public final class RunFigures {
 
     private List<PhaseShare> phaseShares() {
         Map<Phase, Long> millis = new EnumMap<>(Phase.class);
-        trainings.forEach(one -> one.phases().forEach(time -> millis.merge(time.phase(), time.millis(), Long::sum)));
+        trainings.forEach(
+                one -> one.phases().times().forEach(time -> millis.merge(time.phase(), time.millis(), Long::sum)));
         double whole = millis.values().stream().mapToLong(Long::longValue).sum();
         List<PhaseShare> shares = new ArrayList<>();
         millis.forEach((phase, time) -> shares.add(new PhaseShare(phase, time, whole == 0 ? 0 : time / whole)));
-        return shares;
+        return List.copyOf(shares);
     }
 
     /** Without the time before the first step, in which a program loads its model and its data. */
     private static double trainingSeconds(Training training) {
-        long init = training.phases().stream()
+        long init = training.phases().times().stream()
                 .filter(time -> time.phase() == Phase.INIT)
                 .mapToLong(PhaseTime::millis)
                 .sum();

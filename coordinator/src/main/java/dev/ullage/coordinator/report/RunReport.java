@@ -98,11 +98,7 @@ public record RunReport(
             OptionalLong turnWaitMillis,
             OptionalLong limitWaitMillis,
             OptionalDouble flopsPerSecond,
-            OptionalDouble flopsPerByte) {
-        public Compute {
-            phases = List.copyOf(phases);
-        }
-    }
+            OptionalDouble flopsPerByte) {}
 
     public record PhaseShare(Phase phase, long millis, double share) {}
 

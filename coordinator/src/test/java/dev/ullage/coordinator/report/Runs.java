@@ -13,6 +13,7 @@ import dev.ullage.common.model.RankAccount.Losses;
 import dev.ullage.common.model.RankAccount.Memory;
 import dev.ullage.common.model.RankAccount.PhaseMemory;
 import dev.ullage.common.model.RankAccount.PhaseTime;
+import dev.ullage.common.model.RankAccount.PhaseTimes;
 import dev.ullage.common.model.RankAccount.RoomOverTime;
 import dev.ullage.common.model.RankAccount.Training;
 import dev.ullage.common.model.RankAccount.Waits;
@@ -69,10 +70,10 @@ public final class Runs {
                 7_000,
                 OptionalLong.of(224_000),
                 OptionalLong.of(60_000_000),
-                List.of(
+                new PhaseTimes(List.of(
                         new PhaseTime(Phase.INIT, 100_000),
                         new PhaseTime(Phase.FORWARD, 1_000_000),
-                        new PhaseTime(Phase.BACKWARD, 2_500_000)),
+                        new PhaseTime(Phase.BACKWARD, 2_500_000))),
                 new Waits(OptionalLong.of(36_000), OptionalLong.of(0)),
                 new Latency(OptionalLong.of(1_000), OptionalLong.of(2_500)),
                 new Losses(List.of(new LossPoint(10, 4_000_000_000L), new LossPoint(7_000, 1_250_000_000L)), 0));
@@ -110,7 +111,7 @@ public final class Runs {
                 1,
                 UNKNOWN,
                 UNKNOWN,
-                List.of(),
+                new PhaseTimes(List.of()),
                 new Waits(UNKNOWN, UNKNOWN),
                 new Latency(UNKNOWN, UNKNOWN),
                 new Losses(List.of(), 0));

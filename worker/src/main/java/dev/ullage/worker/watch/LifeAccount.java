@@ -7,6 +7,7 @@ import dev.ullage.common.model.RankAccount;
 import dev.ullage.common.model.RankAccount.Losses;
 import dev.ullage.common.model.RankAccount.Memory;
 import dev.ullage.common.model.RankAccount.PhaseMemory;
+import dev.ullage.common.model.RankAccount.PhaseTimes;
 import dev.ullage.common.model.RankAccount.RoomOverTime;
 import dev.ullage.common.model.RankAccount.Training;
 import dev.ullage.common.model.RankUse;
@@ -153,7 +154,7 @@ public final class LifeAccount {
                 report.counts().steps(),
                 report.counts().samples(),
                 report.counts().megaflopsPerStep(),
-                report.phases(),
+                new PhaseTimes(report.phases()),
                 report.waits(),
                 report.latency(),
                 new Losses(losses.points(), report.loss().leftOut()));

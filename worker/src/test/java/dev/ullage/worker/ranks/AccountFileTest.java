@@ -14,6 +14,7 @@ import dev.ullage.common.model.RankAccount.Losses;
 import dev.ullage.common.model.RankAccount.Memory;
 import dev.ullage.common.model.RankAccount.PhaseMemory;
 import dev.ullage.common.model.RankAccount.PhaseTime;
+import dev.ullage.common.model.RankAccount.PhaseTimes;
 import dev.ullage.common.model.RankAccount.RoomOverTime;
 import dev.ullage.common.model.RankAccount.Training;
 import dev.ullage.common.model.RankAccount.Waits;
@@ -64,7 +65,7 @@ class AccountFileTest {
                         120,
                         OptionalLong.empty(),
                         OptionalLong.of(7),
-                        List.of(new PhaseTime(Phase.INIT, 9_000)),
+                        new PhaseTimes(List.of(new PhaseTime(Phase.INIT, 9_000))),
                         new Waits(OptionalLong.of(10), OptionalLong.empty()),
                         new Latency(OptionalLong.empty(), OptionalLong.empty()),
                         new Losses(List.of(new LossPoint(10, -2)), 0))));
