@@ -1,7 +1,5 @@
 package dev.ullage.coordinator;
 
-import dev.ullage.config.QueueSettings;
-import dev.ullage.coordinator.admission.AdmissionDesk;
 import static dev.ullage.coordinator.Fixtures.JOB;
 import static dev.ullage.coordinator.Fixtures.T0;
 import static dev.ullage.coordinator.Fixtures.gib;
@@ -30,6 +28,8 @@ import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.testing.TestClock;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
+import dev.ullage.config.QueueSettings;
+import dev.ullage.coordinator.admission.AdmissionDesk;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -476,17 +476,20 @@ final class WireSamples {
                         Optional.of(MemoryBytes.of(1)),
                         OptionalLong.of(4))),
                 Optional.of(new RankWatch.CacheRelease(700, MemoryBytes.of(9), MemoryBytes.of(6))),
-                Optional.of(new RankWatch.Work(Optional.of(new RankWatch.Batches(
-                        Optional.of(new RankWatch.Batch(
-                                1, 96, 40, 20, OptionalInt.of(24), Optional.of(MemoryBytes.ofGibibytes(3)))),
-                        Optional.of(new RankWatch.MicroBatches(
-                                8,
-                                List.of(new RankWatch.MicroBatchPeaks(
+                Optional.of(new RankWatch.Work(
+                        Optional.of(new RankWatch.Batches(
+                                Optional.of(new RankWatch.Batch(
+                                        1, 96, 40, 20, OptionalInt.of(24), Optional.of(MemoryBytes.ofGibibytes(3)))),
+                                Optional.of(new RankWatch.MicroBatches(
                                         8,
-                                        List.of(new RankWatch.PhasePeak(
-                                                Phase.BACKWARD,
-                                                Optional.empty(),
-                                                Optional.of(MemoryBytes.of(7)))))))))), Optional.of(MemoryBytes.of(10)))));
+                                        List.of(new RankWatch.MicroBatchPeaks(
+                                                8,
+                                                List.of(
+                                                        new RankWatch.PhasePeak(
+                                                                Phase.BACKWARD,
+                                                                Optional.empty(),
+                                                                Optional.of(MemoryBytes.of(7)))))))))),
+                        Optional.of(MemoryBytes.of(10)))));
     }
 
     private static PlannedNeeds plannedNeeds() {

@@ -139,9 +139,8 @@ final class ResourceJson {
         ranks(all).forEach(rank -> byJob.computeIfAbsent(rank.path("job").asText(), job -> new ArrayList<>())
                 .add(rank));
         List<ObjectNode> items = new ArrayList<>();
-        byJob.forEach((job, ranks) -> items.add(job(job, ranks)
-                .put("skewPercent", skewPercent(all, job))
-                .put("turn", TurnsJson.ofJob(all, job))));
+        byJob.forEach((job, ranks) -> items.add(
+                job(job, ranks).put("skewPercent", skewPercent(all, job)).put("turn", TurnsJson.ofJob(all, job))));
         return items;
     }
 

@@ -79,7 +79,13 @@ public final class DryRun {
         for (int rank = first; rank < first + count; rank++) {
             RankInstance instance = new RankInstance(new RankId(JOB, rank), 1, 0);
             requests.add(new RankRequest(
-                    instance, Share.ALL, terms(plan, rank), observed, planned.apply(rank), Optional.empty(), Optional.empty()));
+                    instance,
+                    Share.ALL,
+                    terms(plan, rank),
+                    observed,
+                    planned.apply(rank),
+                    Optional.empty(),
+                    Optional.empty()));
         }
         return requests;
     }

@@ -65,8 +65,7 @@ public final class RankDemands {
         this(predictor, makes, Optional.empty());
     }
 
-    private RankDemands(
-            ObservedPredictor predictor, Supplier<DemandPredictor> makes, Optional<ObservedNeeds> needs) {
+    private RankDemands(ObservedPredictor predictor, Supplier<DemandPredictor> makes, Optional<ObservedNeeds> needs) {
         this.predictor = predictor;
         this.makes = makes;
         this.needs = needs;

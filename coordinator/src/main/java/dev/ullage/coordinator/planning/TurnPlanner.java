@@ -194,7 +194,8 @@ public final class TurnPlanner {
     /** What an operator said of the rank that turns would not keep to. */
     private static Optional<String> operatorsWord(RankRequest rank) {
         if (rank.limit().isPresent()) {
-            return Optional.of("the operator set the limit of " + rank.instance().rank());
+            return Optional.of(
+                    "the operator set the limit of " + rank.instance().rank());
         }
         return rank.share().equals(Share.ALL)
                 ? Optional.empty()

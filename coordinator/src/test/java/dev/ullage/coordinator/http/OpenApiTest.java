@@ -202,8 +202,7 @@ class OpenApiTest {
         for (Map.Entry<String, JsonNode> path : document.path("paths").properties()) {
             JsonNode described = path.getValue().at("/get/responses/200/content");
             if (path.getValue().has("get")) {
-                String filled =
-                        path.getKey().replace("{file}", "main.js").replace("{job}", "bert");
+                String filled = path.getKey().replace("{file}", "main.js").replace("{job}", "bert");
                 assertReads(filled + needed(path.getKey()), described);
             }
         }

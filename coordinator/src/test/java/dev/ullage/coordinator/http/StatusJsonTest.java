@@ -56,9 +56,8 @@ class StatusJsonTest {
         ObjectNode shown = (ObjectNode) json(Statuses.active(Statuses.deviceWithARank()));
         shown.remove("evenness");
         assertThat((JsonNode) shown)
-                .isEqualTo(
-                        STRICT.readTree(
-                                """
+                .isEqualTo(STRICT.readTree(
+                        """
             {"schema":1,"time":"2026-03-01T10:15:30.123Z",
              "coordinator":{"node":"host-a","state":"ACTIVE","epoch":3,"uid":"c-1"},
              "nodes":[{"node":"host-b","ageMillis":120,"draining":null,"devices":[{

@@ -82,15 +82,15 @@ public final class Statuses {
 
     private static QueueFigures queue() {
         return new QueueFigures(
-                        2,
-                        1,
-                        3,
-                        List.of(
-                                new QueueFigures.Bucket(OptionalLong.of(60), 4),
-                                new QueueFigures.Bucket(OptionalLong.empty(), 1)),
-                        100_500,
-                        5,
-                        1);
+                2,
+                1,
+                3,
+                List.of(
+                        new QueueFigures.Bucket(OptionalLong.of(60), 4),
+                        new QueueFigures.Bucket(OptionalLong.empty(), 1)),
+                100_500,
+                5,
+                1);
     }
 
     private static Evenness evenness() {
@@ -135,9 +135,7 @@ public final class Statuses {
                 status.rollouts(),
                 status.ooms(),
                 Optional.of(new Steering(
-                        status.evenness(),
-                        Optional.of(new Wishes(List.of(drain), List.of(job))),
-                        status.queue())));
+                        status.evenness(), Optional.of(new Wishes(List.of(drain), List.of(job))), status.queue())));
     }
 
     /** The same with moves after out-of-memory errors. */
@@ -290,14 +288,20 @@ public final class Statuses {
                         Optional.of(gibibytes(2)),
                         OptionalLong.of(40))),
                 Optional.of(new RankWatch.CacheRelease(12, gibibytes(10), gibibytes(9))),
-                RankWatch.Work.of(RankWatch.Batches.of(
-                        Optional.of(new RankWatch.Batch(6, 64, 32, 16, OptionalInt.of(20), Optional.of(gibibytes(4)))),
-                        Optional.of(new RankWatch.MicroBatches(
-                                8,
-                                List.of(new RankWatch.MicroBatchPeaks(
+                RankWatch.Work.of(
+                        RankWatch.Batches.of(
+                                Optional.of(new RankWatch.Batch(
+                                        6, 64, 32, 16, OptionalInt.of(20), Optional.of(gibibytes(4)))),
+                                Optional.of(new RankWatch.MicroBatches(
                                         8,
-                                        List.of(new RankWatch.PhasePeak(
-                                                Phase.FORWARD, Optional.empty(), Optional.of(gibibytes(9))))))))), Optional.empty()));
+                                        List.of(new RankWatch.MicroBatchPeaks(
+                                                8,
+                                                List.of(
+                                                        new RankWatch.PhasePeak(
+                                                                Phase.FORWARD,
+                                                                Optional.empty(),
+                                                                Optional.of(gibibytes(9))))))))),
+                        Optional.empty()));
     }
 
     private static DeviceInfo info() {

@@ -31,7 +31,13 @@ class LimitOverridesPropertyTest {
                     random.nextBoolean() ? Optional.of(MemoryBytes.of(random.nextInt(3_000))) : Optional.empty();
             byPolicy.add(new PlannedLimit(rank(i), PhaseLimits.uniform(limit), Share.ALL, new PlanReason("by policy")));
             ranks.add(new RankRequest(
-                    rank(i), Share.ALL, JobTerms.defaults(), RankObserved.NOTHING, Optional.empty(), set, Optional.empty()));
+                    rank(i),
+                    Share.ALL,
+                    JobTerms.defaults(),
+                    RankObserved.NOTHING,
+                    Optional.empty(),
+                    set,
+                    Optional.empty()));
             sum = sum.plus(limit);
         }
         return sum.plus(MemoryBytes.of(random.nextInt(2_000)));

@@ -122,7 +122,13 @@ class PolicyPropertyTest {
         List<RankRequest> numbered = new ArrayList<>();
         for (Rank one : ranks) {
             numbered.add(new RankRequest(
-                    rank(numbered.size()), one.share(), one.terms(), one.observed(), one.planned(), Optional.empty(), Optional.empty()));
+                    rank(numbered.size()),
+                    one.share(),
+                    one.terms(),
+                    one.observed(),
+                    one.planned(),
+                    Optional.empty(),
+                    Optional.empty()));
         }
         return numbered;
     }

@@ -172,7 +172,10 @@ class SampledPolicyTest {
                 shipped.policies(),
                 TurnMode.AUTO,
                 new TurnNeedSettings(TurnNeedSettings.Source.OBSERVED, Share.ofPercent(10)));
-        LimitPlanner planner = LimitPlanner.of(Duration.ofSeconds(5), byTurns, new RankDemands(byTurns.policies().observed().predictor()).forTurns(byTurns));
+        LimitPlanner planner = LimitPlanner.of(
+                Duration.ofSeconds(5),
+                byTurns,
+                new RankDemands(byTurns.policies().observed().predictor()).forTurns(byTurns));
         Situation situation =
                 new Situation(DEVICES.with(report(0, turning), T0), Map.of(), OperatorWishes.NONE, TOKEN, T0);
 

@@ -185,16 +185,34 @@ class TurnPlannerTest {
         RankInstance instance = rank(job, 0).instance();
         needs.observe(List.of(RecordedSteps.sample(instance, "1024")));
         return new RankRequest(
-                instance, Share.ALL, JobTerms.defaults(), RankObserved.NOTHING, Optional.empty(), Optional.empty(), Optional.of(needs.of(instance)));
+                instance,
+                Share.ALL,
+                JobTerms.defaults(),
+                RankObserved.NOTHING,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(needs.of(instance)));
     }
 
     @Test
     void whatAJobDeclaresWinsAndWhatIsNotKnownYetIsSaid() {
         Optional<ObservedNeeds.Seen> young = Optional.of(new ObservedNeeds.Seen(Optional.empty(), "3 of its steps"));
-        RankRequest declared =
-                new RankRequest(rank("a", 0).instance(), Share.ALL, rank("a", 0).terms(), RankObserved.NOTHING, Optional.empty(), Optional.empty(), young);
-        RankRequest unknown =
-                new RankRequest(rank("b", 1).instance(), Share.ALL, JobTerms.defaults(), RankObserved.NOTHING, Optional.empty(), Optional.empty(), young);
+        RankRequest declared = new RankRequest(
+                rank("a", 0).instance(),
+                Share.ALL,
+                rank("a", 0).terms(),
+                RankObserved.NOTHING,
+                Optional.empty(),
+                Optional.empty(),
+                young);
+        RankRequest unknown = new RankRequest(
+                rank("b", 1).instance(),
+                Share.ALL,
+                JobTerms.defaults(),
+                RankObserved.NOTHING,
+                Optional.empty(),
+                Optional.empty(),
+                young);
         TurnNeeds both = TurnNeeds.declaredOrObserved();
 
         assertThat(both.of(declared).burst()).isEqualTo(declared.terms().need());
@@ -210,7 +228,14 @@ class TurnPlannerTest {
     }
 
     private static RankRequest seen(String job, Optional<ObservedNeeds.Seen> seen) {
-        return new RankRequest(rank(job, 0).instance(), Share.ALL, JobTerms.defaults(), RankObserved.NOTHING, Optional.empty(), Optional.empty(), seen);
+        return new RankRequest(
+                rank(job, 0).instance(),
+                Share.ALL,
+                JobTerms.defaults(),
+                RankObserved.NOTHING,
+                Optional.empty(),
+                Optional.empty(),
+                seen);
     }
 
     @Test

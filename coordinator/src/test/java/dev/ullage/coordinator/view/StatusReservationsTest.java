@@ -1,6 +1,5 @@
 package dev.ullage.coordinator.view;
 
-import dev.ullage.common.protocol.ToOperator.Steering;
 import static dev.ullage.coordinator.Fixtures.DEVICE;
 import static dev.ullage.coordinator.Fixtures.JOB;
 import static dev.ullage.coordinator.Fixtures.NODE;
@@ -24,6 +23,7 @@ import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.ReservationReport;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
+import dev.ullage.common.protocol.ToOperator.Steering;
 import dev.ullage.common.protocol.ToWorker;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +59,15 @@ class StatusReservationsTest {
                 .with(report(1, ledger), T0);
 
         DeviceStatus device = new StatusAssembly(NODE, Optional.of(TOKEN), "ACTIVE")
-                .assemble(view, new StatusAssembly.Plans(Map.of(), Map.of(), List.of(), List.of(), new Steering(Optional.empty(), Optional.empty(), Optional.empty())), T0)
+                .assemble(
+                        view,
+                        new StatusAssembly.Plans(
+                                Map.of(),
+                                Map.of(),
+                                List.of(),
+                                List.of(),
+                                new Steering(Optional.empty(), Optional.empty(), Optional.empty())),
+                        T0)
                 .nodes()
                 .get(0)
                 .devices()

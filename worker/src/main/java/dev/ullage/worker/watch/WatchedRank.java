@@ -2,9 +2,9 @@ package dev.ullage.worker.watch;
 
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.RankWatch;
-import dev.ullage.common.model.RankWatch.Work;
 import dev.ullage.common.model.RankWatch.CacheRelease;
 import dev.ullage.common.model.RankWatch.Snapshot;
+import dev.ullage.common.model.RankWatch.Work;
 import dev.ullage.config.WatchSettings;
 import dev.ullage.worker.watch.CacheAdvice.Asked;
 import dev.ullage.worker.watch.CacheAdvice.Situation;
