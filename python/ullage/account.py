@@ -175,11 +175,11 @@ class Reporting:
         tokens. Raises ValueError for samples or flops below 0.
         """
         with self.lock:
-            self._watch.account.said(loss, samples, flops)
+            self.watch.account.said(loss, samples, flops)
 
     def waited_for_turn(self: "Rank", seconds: float) -> None:  # type: ignore[misc]
         """For the parts of this client, under the lock."""
-        self._watch.account.turned(seconds)
+        self.watch.account.turned(seconds)
 
 
 def counted_as_limit(call: Call) -> Call:
@@ -187,7 +187,7 @@ def counted_as_limit(call: Call) -> Call:
 
     @functools.wraps(call)
     def timed(rank: Any, *arguments: Any, **named: Any) -> Any:
-        with rank._watch.account.limited():
+        with rank.watch.account.limited():
             return call(rank, *arguments, **named)
 
     return timed  # type: ignore[return-value]

@@ -286,7 +286,7 @@ class Rank(Progress, Reporting):
         """
         if bye:
             self._pace.last()
-            self._watch.account.last(self._state.phase)
+            self.watch.account.last(self._state.phase)
             self._poll_usage(time.monotonic())
         with self._lock:
             if self._closed:
@@ -362,7 +362,7 @@ class Rank(Progress, Reporting):
         if self._state.end_turn(after):
             self.turns.ended()
         elif self._state.lingers:
-            self._watch.lingering(after)
+            self.watch.lingering(after)
 
     def _confirm(self) -> None:
         now = self._state.in_force

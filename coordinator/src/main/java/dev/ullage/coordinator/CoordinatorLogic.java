@@ -52,7 +52,6 @@ import dev.ullage.coordinator.planning.Explanations;
 import dev.ullage.coordinator.planning.LimitPlanner;
 import dev.ullage.coordinator.planning.LimitPlanner.Decided;
 import dev.ullage.coordinator.planning.OperatorDesk;
-import dev.ullage.coordinator.planning.PlanGuard.Rule;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
 import dev.ullage.coordinator.planning.RankDemands;
@@ -90,7 +89,6 @@ public final class CoordinatorLogic {
     private final RankDemands demands;
 
     private final NavigableSet<NodeId> incompatible = new TreeSet<>();
-    private final NavigableMap<DeviceId, Rule> heldBack = new TreeMap<>();
     private List<CoordinatorEffect> effects = new ArrayList<>();
     private ClusterView view = ClusterView.EMPTY;
     private Rollouts rollouts = Rollouts.NONE;
@@ -100,6 +98,7 @@ public final class CoordinatorLogic {
     private final EventLog events = new EventLog();
     private final UseHistory history = new UseHistory();
     private final DecisionBook book;
+    private final HeldBack heldBack;
     private final EvennessWatch evenness;
     private final QueueLogic queue;
     private Leadership leadership;
@@ -123,6 +122,7 @@ public final class CoordinatorLogic {
         this.planner = LimitPlanner.of(settings.staleAfter(), limits, this.demands);
         this.writes = new OperatorWrites(new OperatorDesk(planner), settings.resendAfter());
         this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));
+        this.heldBack = new HeldBack(events, book);
         this.evenness = new EvennessWatch(settings.evenness(), events, book);
         this.queue = new QueueLogic(settings.queue(), limits);
         this.leadership = Leadership.start(uid, now);
@@ -382,7 +382,7 @@ public final class CoordinatorLogic {
         if (rollouts.states().keySet().stream().anyMatch(this::isGone)) {
             rollouts = rollouts.retiring(this::isGone, now);
         }
-        heldBack.keySet().removeIf(this::isGone);
+        heldBack.forgetting(this::isGone);
         if (!demands.isEmpty()) {
             NavigableSet<RankId> known = view.ranks();
             demands.forgetting(instance -> !known.contains(instance.rank()));
@@ -414,10 +414,10 @@ public final class CoordinatorLogic {
         explanations = Explanations.of(all.stream().map(Decided::outcome).toList(), policies, situation);
         for (Decided decided : all) {
             if (decided.outcome() instanceof Planned planned) {
-                heldBack.remove(planned.device());
+                heldBack.planned(planned.device());
                 plans.add(decided);
             } else if (decided.outcome() instanceof Vetoed vetoed) {
-                noteVeto(decided, vetoed, token, now);
+                effects.addAll(heldBack.vetoed(decided, vetoed, view, token, now));
             }
         }
         if (!plans.isEmpty()) {
@@ -448,24 +448,6 @@ public final class CoordinatorLogic {
     private void notePlan(DevicePlan plan, CoordinatorToken token) {
         effects.add(Notes.planned(
                 plan, token, rollouts.of(plan.device()).map(Rollout::revision).orElse(0L)));
-    }
-
-    private void noteVeto(Decided decided, Vetoed vetoed, CoordinatorToken token, Instant now) {
-        Rule rule = vetoed.veto().rule();
-        if (rule == Rule.STABILITY) {
-            heldBack.remove(vetoed.device());
-        } else if (heldBack.put(vetoed.device(), rule) != rule) {
-            effects.add(Notes.heldBack(vetoed));
-            effects.add(new Recorded(book.heldBack(decided, vetoed, token, now)));
-            view.device(vetoed.device())
-                    .map(device -> About.device(device.node(), device.id()))
-                    .ifPresent(about -> events.add(
-                            Change.warning(
-                                    EventKind.PLAN_HELD_BACK,
-                                    about,
-                                    "plan held back: " + vetoed.veto().reason()),
-                            now));
-        }
     }
 
     private void rollOut(CoordinatorToken token, Instant now) {
