@@ -282,7 +282,7 @@ class Steps:
         is_new = int(newest is not None and not newest.resumed)
         most, least, any_move, any_new = self._agreement.highest([sequence, -sequence, is_move, is_new])
         if newest is not None and most == -least and not any_move:
-            self._apply(newest, resumed=not any_new)
+            self._apply(newest, resumed=not any_new, reformed=False)
 
     def _follow(self, sequence: int, reformed: bool = False) -> None:
         """Waits for a directive of at least ``sequence``, sees to it that all ranks have the same one, applies it.
