@@ -176,7 +176,7 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
         } else if (message instanceof StaleCoordinator stale) {
             logic.onStale(stale, now);
         } else if (message instanceof ReservationRefused refused) {
-            logic.onReservationRefused(refused);
+            logic.onReservationRefused(refused, now);
         } else if (message instanceof JobsReported jobs) {
             logic.onJobs(jobs, now);
         } else if (message instanceof StatusQuery query) {
@@ -231,7 +231,7 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             } else if (effect instanceof Direct direct) {
                 send(direct.worker(), new DirectJob(direct.token(), direct.directive(), self));
             } else if (effect instanceof Room room) {
-                send(room.message().node(), aboutRoom(room));
+                send(room.send().node(), aboutRoom(room));
             } else if (effect instanceof Release release) {
                 send(release.worker(), new ReleaseCache(release.token(), release.ranks(), self));
             } else if (effect instanceof Recorded recorded) {
@@ -243,9 +243,9 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
     }
 
     private ToWorker aboutRoom(Room room) {
-        DeviceId device = room.message().device();
-        Reservation reservation = room.message().reservation();
-        return switch (room.message().step()) {
+        DeviceId device = room.send().device();
+        Reservation reservation = room.send().reservation();
+        return switch (room.send().step()) {
             case RESERVE -> new ReserveDevice(room.token(), device, reservation, self);
             case COMMIT -> new CommitDevice(room.token(), device, reservation.id(), self);
             case RELEASE -> new ReleaseDevice(room.token(), device, reservation.id(), self);

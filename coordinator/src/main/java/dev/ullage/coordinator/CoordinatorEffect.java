@@ -8,7 +8,7 @@ import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.ToWorker.RankLimit;
 import dev.ullage.common.protocol.TurnPlan;
-import dev.ullage.coordinator.admission.RoomMessage;
+import dev.ullage.coordinator.admission.GangAttempt.Send;
 import dev.ullage.coordinator.decisions.Decision;
 import dev.ullage.coordinator.rollout.Rollout;
 import java.util.Arrays;
@@ -61,7 +61,7 @@ public sealed interface CoordinatorEffect {
     }
 
     /** Tell a worker what to do about a job's part of one of its devices. */
-    record Room(CoordinatorToken token, RoomMessage message) implements CoordinatorEffect {}
+    record Room(CoordinatorToken token, Send send) implements CoordinatorEffect {}
 
     /** Keep what was decided and from what. */
     record Recorded(Decision decision) implements CoordinatorEffect {}

@@ -231,8 +231,8 @@ public final class CoordinatorLogic {
     }
 
     /** Nothing is safe by it: the reports say what a device keeps for whom. */
-    public void onReservationRefused(ReservationRefused refused) {
-        queue.refused(refused);
+    public void onReservationRefused(ReservationRefused refused, Instant now) {
+        queue.refused(refused, now);
         effects.add(Note.info(
                 "reservation refused: device={} id={} reason={}", refused.device(), refused.id(), refused.reason()));
     }

@@ -70,8 +70,8 @@ final class QueueLogic {
     }
 
     /** A ledger does not keep a job's part: it is not waited for. */
-    void refused(ReservationRefused refused) {
-        desk.refused(refused);
+    void refused(ReservationRefused refused, Instant now) {
+        desk.refused(refused, now);
     }
 
     private Cluster cluster(ClusterView view, CoordinatorToken token) {

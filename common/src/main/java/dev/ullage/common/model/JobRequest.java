@@ -86,6 +86,10 @@ public record JobRequest(
                 .mapToLong(group -> (long) group.part().basisPoints() * Math.min(ranksPerDevice, group.ranks()))
                 .max()
                 .orElse(0);
+        if (devices() > Reservation.MAX_PARTS) {
+            return Optional.of("%s is on %d devices; a job that is placed as a whole has at most %d"
+                    .formatted(text(), devices(), Reservation.MAX_PARTS));
+        }
         if (kinds > 1) {
             return Optional.of("either all groups ask for an amount of memory, or all for a share of a device");
         }

@@ -18,6 +18,7 @@ import dev.ullage.common.model.OomKind;
 import dev.ullage.common.model.OomLevel;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankId;

@@ -14,13 +14,13 @@ import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.QueueFigures;
-import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToOperator.RequestRefused;
 import dev.ullage.common.protocol.ToOperator.Requests;
 import dev.ullage.config.Durations;
 import dev.ullage.config.QueueSettings;
-import dev.ullage.coordinator.admission.Attempts.Ended;
+import dev.ullage.coordinator.admission.Attempts.Outcome;
 import dev.ullage.coordinator.admission.Entry.Stage;
+import dev.ullage.coordinator.admission.GangAttempt.Send;
 import dev.ullage.coordinator.events.Change;
 import dev.ullage.coordinator.events.EventKind;
 import dev.ullage.coordinator.planning.balance.QueueOrder;
@@ -49,6 +49,7 @@ public final class AdmissionDesk {
     /** A job that could not be placed is not tried again at once: what refused it may report first. */
     private static final Duration PAUSE = Duration.ofSeconds(2);
 
+    private static final int MAX_NAMED = 4;
     /** How many of the last requests are remembered. */
     private static final int USUAL = 64;
 
@@ -56,7 +57,6 @@ public final class AdmissionDesk {
 
     private final QueueSettings settings;
     private final Attempts attempts = new Attempts();
-    private final Sweep sweep = new Sweep();
     private final AdmissionCounts counts = new AdmissionCounts();
     private final NavigableMap<JobId, Entry> entries = new TreeMap<>();
     /** What an operator chose, until its submitter says the same. */
@@ -85,7 +85,7 @@ public final class AdmissionDesk {
     public record Cluster(ClusterView view, CoordinatorToken token, Set<NodeId> draining) {}
 
     /** What is to be done: messages to workers, and what happened, for the log of events. */
-    public record Turn(List<RoomMessage> sends, List<Change> changes) {
+    public record Turn(List<Send> sends, List<Change> changes) {
         public Turn {
             sends = List.copyOf(sends);
             changes = List.copyOf(changes);
@@ -93,8 +93,9 @@ public final class AdmissionDesk {
     }
 
     /** A ledger does not keep a job's part. */
-    public void refused(ReservationRefused refused) {
-        attempts.refused(refused.id(), refused.device() + " of " + refused.node() + ": " + refused.reason());
+    public void refused(ReservationRefused refused, Instant now) {
+        String why = "%s of %s: %s".formatted(refused.device(), refused.node(), refused.reason());
+        attempts.refused(refused.id(), refused.device(), why, now).forEach(outcome -> settle(outcome, now));
     }
 
     /** Takes a request, or hears of it again. */
@@ -192,7 +193,7 @@ public final class AdmissionDesk {
     }
 
     private void withdraw(Entry entry, String why, Instant now) {
-        entry.reservation().map(Reservation::id).ifPresent(attempts::abandon);
+        entry.reservation().ifPresent(reservation -> attempts.release(reservation.id(), why, now));
         entries.put(entry.job(), entry.to(Stage.CANCELLED, Optional.empty(), Optional.of(why), now));
         note(
                 EventKind.JOB_WITHDRAWN,
@@ -208,11 +209,12 @@ public final class AdmissionDesk {
         }
         Entry entry = known.get();
         if (entry.is(Stage.LOST) || entry.is(Stage.REQUEUED)) {
-            return new Refused("job " + job + " is " + entry.stage().label() + ": it waits again once it has ended");
+            return new RequestRefused(List.of(
+                    "job " + job + " is " + entry.stage().label() + ": it waits again once it has ended"));
         }
         Optional<String> why = Optional.of("it was put to the end of the queue");
         boolean hasRoom = entry.is(Stage.PLACED) && entry.reservation().isPresent();
-        entry.reservation().map(Reservation::id).ifPresent(attempts::abandon);
+        entry.reservation().ifPresent(reservation -> attempts.release(reservation.id(), why.get(), now));
         Entry last = entry.fromNow(now).to(hasRoom ? Stage.REQUEUED : Stage.WAITING, Optional.empty(), why, now);
         entries.put(job, last);
         note(
@@ -235,8 +237,8 @@ public final class AdmissionDesk {
                 .formatted(job, known.get().request().priority(), priority));
     }
 
-    private Refused unknown(JobId job) {
-        return new Refused("no request of job " + job + " is known");
+    private static ToOperator unknown(JobId job) {
+        return new RequestRefused(List.of("no request of job " + job + " is known"));
     }
 
     private Optional<Entry> entry(JobId job) {
@@ -266,16 +268,17 @@ public final class AdmissionDesk {
     /** A job that an earlier coordinator placed, as the ledgers have it. */
     private void found(Reservation reservation, Instant now) {
         JobId job = reservation.id().job();
-        Entry entry = entry(job)
-                .map(known -> known.to(Stage.PLACED, Optional.of(reservation), Optional.empty(), now))
-                .orElseGet(() -> Entry.found(reservation, now));
-        entries.put(job, entry);
-    }
-
-    private boolean hasNoRoom(JobId job) {
-        return entry(job)
-                .map(known -> known.is(Stage.LOST) || known.is(Stage.WAITING))
+        Optional<Entry> known = entry(job);
+        boolean hasNoRoom = known.map(entry -> entry.is(Stage.LOST) || entry.is(Stage.WAITING))
                 .orElse(true);
+        if (!hasNoRoom) {
+            attempts.release(reservation.id(), "its job has other room, or is over", now);
+            return;
+        }
+        entries.put(
+                job,
+                known.map(entry -> entry.to(Stage.PLACED, Optional.of(reservation), Optional.empty(), now))
+                        .orElseGet(() -> Entry.found(reservation, now)));
     }
 
     /** Another coordinator decides now: what is known here counts for nothing. */
@@ -287,32 +290,23 @@ public final class AdmissionDesk {
         picture = QueuePicture.NONE;
         activeSince = Optional.empty();
         attempts.forget();
-        sweep.forget();
     }
 
     /** Looks after leases and attempts, and places whoever can be placed. */
     public Turn tick(Cluster cluster, Instant now) {
         activeSince = activeSince.or(() -> Optional.of(now));
-        boolean isSettled = isSettled(cluster.token(), now);
         expire(cluster.view(), now);
-        Attempts.Turn ended = attempts.turn(cluster.view(), now);
-        ended.ended().forEach(end -> settle(end, now));
-        Sweep.Turn swept = sweep.turn(
-                cluster.view(),
-                cluster.token(),
-                owned().stream().map(Reservation::id).toList(),
-                reservation -> hasNoRoom(reservation.id().job()),
-                isSettled,
-                now);
-        swept.found().forEach(reservation -> found(reservation, now));
-        Offers offers = Offers.of(cluster.view(), cluster.draining(), owned());
-        if (isSettled) {
+        List<Outcome> outcomes = new ArrayList<>(attempts.read(cluster.view(), cluster.token(), now));
+        outcomes.forEach(outcome -> settle(outcome, now));
+        if (isSettled(cluster.token(), now)) {
+            Offers offers = Offers.of(cluster.view(), cluster.draining(), attempts.kept());
             admit(new Timeline(offers.devices(), gangs(), now), cluster.token());
         }
-        List<RoomMessage> sends = new ArrayList<>(swept.sends());
-        sends.addAll(ended.sends());
-        sends.addAll(attempts.turn(cluster.view(), now).sends());
-        picture = picture.renewed(queue(), Offers.of(cluster.view(), cluster.draining(), owned()), gangs(), kept, now);
+        List<Outcome> late = new ArrayList<>();
+        List<Send> sends = attempts.sends(cluster.view(), late, now);
+        late.forEach(outcome -> settle(outcome, now));
+        Offers offers = Offers.of(cluster.view(), cluster.draining(), attempts.kept());
+        picture = picture.renewed(queue(), offers, gangs(), kept, now);
         Turn result = new Turn(sends, changes);
         changes = new ArrayList<>();
         return result;
@@ -340,27 +334,49 @@ public final class AdmissionDesk {
         pauses.keySet().retainAll(entries.keySet());
     }
 
-    private void settle(Ended ended, Instant now) {
-        Reservation reservation = ended.reservation();
-        Optional<Entry> entry = entry(reservation.id().job())
-                .filter(known -> known.reservation().equals(Optional.of(reservation)))
-                .filter(known -> known.is(Stage.PLACING));
-        if (entry.isEmpty()) {
+    private void settle(Outcome outcome, Instant now) {
+        Reservation reservation = outcome.reservation();
+        JobId job = reservation.id().job();
+        if (outcome instanceof Outcome.Found) {
+            found(reservation, now);
             return;
         }
-        Entry known = entry.get();
-        if (ended.isPlaced()) {
-            Duration waited = Duration.between(known.submittedAt(), now);
+        Optional<Entry> entry = entry(job).filter(known -> known.reservation().equals(Optional.of(reservation)));
+        if (entry.isPresent() && outcome instanceof Outcome.Placed) {
+            Duration waited = Duration.between(entry.get().submittedAt(), now);
             counts.placed(waited);
-            entries.put(known.job(), known.to(Stage.PLACED, known.reservation(), Optional.empty(), now));
-            note(EventKind.JOB_PLACED, known.job(), "has its room after " + seconds(waited) + ": " + ended.reason());
-        } else {
-            counts.failed();
-            Optional<String> why = Optional.of("it could not be placed: " + ended.reason());
-            entries.put(known.job(), known.to(Stage.WAITING, Optional.empty(), why, now));
-            pauses.put(known.job(), now.plus(PAUSE));
-            note(EventKind.PLACEMENT_FAILED, known.job(), "could not be placed and waits again: " + ended.reason());
+            entries.put(job, entry.get().to(Stage.PLACED, Optional.of(reservation), Optional.empty(), now));
+            note(EventKind.JOB_PLACED, job, "has its room after " + seconds(waited) + ": " + layout(reservation));
         }
+        if (entry.isPresent() && outcome instanceof Outcome.Failed failed) {
+            failed(entry.get(), failed.reason(), now);
+        }
+    }
+
+    private void failed(Entry entry, String reason, Instant now) {
+        counts.failed();
+        boolean wasPlaced = entry.is(Stage.PLACED);
+        Stage next = wasPlaced ? Stage.LOST : Stage.WAITING;
+        String what = wasPlaced ? "lost its room: " : "could not be placed and waits again: ";
+        entries.put(entry.job(), entry.to(next, Optional.empty(), Optional.of(what + reason), now));
+        pauses.put(entry.job(), now.plus(PAUSE));
+        About about = new About(Optional.empty(), Optional.empty(), Optional.of(entry.job()), OptionalInt.empty());
+        changes.add(Change.warning(EventKind.PLACEMENT_FAILED, about, "job " + entry.job() + " " + what + reason));
+    }
+
+    private static String layout(Reservation reservation) {
+        int ranks = reservation.parts().stream().mapToInt(ReservedPart::ranks).sum();
+        List<String> nodes = reservation.parts().stream()
+                .map(part -> part.node().value())
+                .distinct()
+                .toList();
+        String more = nodes.size() > MAX_NAMED ? " and %d more".formatted(nodes.size() - MAX_NAMED) : "";
+        return "ranks %d, devices %d, on %s%s"
+                .formatted(
+                        ranks,
+                        reservation.parts().size(),
+                        String.join(", ", nodes.subList(0, Math.min(MAX_NAMED, nodes.size()))),
+                        more);
     }
 
     private static String seconds(Duration duration) {
@@ -394,13 +410,6 @@ public final class AdmissionDesk {
         if (usual.size() > USUAL) {
             usual.removeFirst();
         }
-    }
-
-    /** All that is taken, or being taken. */
-    private List<Reservation> owned() {
-        return entries.values().stream()
-                .flatMap(entry -> entry.reservation().stream())
-                .toList();
     }
 
     private List<RunningGang> gangs() {

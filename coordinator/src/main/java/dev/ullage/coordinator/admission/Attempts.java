@@ -1,178 +1,151 @@
 package dev.ullage.coordinator.admission;
 
+import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservationId;
-import dev.ullage.common.model.ReservedPart;
-import dev.ullage.common.protocol.ReservationReport;
-import dev.ullage.coordinator.admission.RoomMessage.Step;
+import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.coordinator.admission.GangAttempt.Send;
+import dev.ullage.coordinator.admission.GangAttempt.State;
 import dev.ullage.coordinator.view.ClusterView;
 import dev.ullage.coordinator.view.DeviceView;
+import dev.ullage.coordinator.view.Heard;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.NavigableMap;
-import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 /**
- * Jobs on their way to their room: every ledger reserves, then every ledger commits. What does not come to that within
- * {@link #DEADLINE} has failed, and its caller releases all of it.
- *
- * <pre>
- *   RESERVING --every report shows it--> COMMITTING --every report shows it committed--> placed
- *       |                                    |
- *       +--refused, gone, or too late--------+--> failed
- * </pre>
- *
- * <p>Only reports count. What was sent is sent again until they show it. Mutable, with a single owner.
+ * All reservations that this coordinator has made, or found: each followed by a {@link GangAttempt} until no ledger has
+ * any of it. Brings them what the ledgers report, and says what became of them. Mutable, with a single owner.
  */
 final class Attempts {
-    /** Less than a ledger keeps what nobody commits: it does not expire in the middle. */
-    static final Duration DEADLINE = Duration.ofSeconds(8);
-
     private static final Duration RESEND = Duration.ofSeconds(1);
-    private static final int MAX_NAMED = 4;
 
-    private final NavigableMap<ReservationId, Attempt> open = new TreeMap<>();
+    private final NavigableMap<ReservationId, GangAttempt> open = new TreeMap<>();
+    /** When the report was heard that each device was last looked at by. */
+    private final NavigableMap<DeviceId, Instant> read = new TreeMap<>();
 
-    /** @param sentAt when its present step was last sent; empty: not yet */
-    private record Attempt(
-            Reservation reservation, Step step, Instant since, Optional<Instant> sentAt, Optional<String> refusal) {
-        Attempt at(Step next, Optional<Instant> sent) {
-            return new Attempt(reservation, next, since, sent, refusal);
-        }
-    }
+    private GangRecovery recovery = GangRecovery.NONE;
 
-    /** How one ended, and why. */
-    record Ended(Reservation reservation, boolean isPlaced, String reason) {}
+    /** What became of one. */
+    sealed interface Outcome {
+        Reservation reservation();
 
-    /** What is to be sent now, and what has ended. */
-    record Turn(List<RoomMessage> sends, List<Ended> ended) {
-        Turn {
-            sends = List.copyOf(sends);
-            ended = List.copyOf(ended);
-        }
+        /** All of it is committed. */
+        record Placed(Reservation reservation) implements Outcome {}
+
+        /** An earlier coordinator's, all of it committed. */
+        record Found(Reservation reservation) implements Outcome {}
+
+        /** It is being given back, and not because its job wanted that. */
+        record Failed(Reservation reservation, String reason) implements Outcome {}
     }
 
     void begin(Reservation reservation, Instant now) {
-        open.put(reservation.id(), new Attempt(reservation, Step.RESERVE, now, Optional.empty(), Optional.empty()));
+        open.put(reservation.id(), GangAttempt.start(reservation, now));
+    }
+
+    /** Its job does not want it any more. */
+    void release(ReservationId id, String why, Instant now) {
+        open.computeIfPresent(id, (known, attempt) -> attempt.release(why, now));
     }
 
     /** A ledger said no. */
-    void refused(ReservationId id, String reason) {
-        open.computeIfPresent(
-                id,
-                (known, attempt) -> new Attempt(
-                        attempt.reservation(), attempt.step(), attempt.since(), attempt.sentAt(), Optional.of(reason)));
-    }
-
-    /** Nobody waits for it any more. */
-    void abandon(ReservationId id) {
-        open.remove(id);
+    List<Outcome> refused(ReservationId id, DeviceId device, String why, Instant now) {
+        GangAttempt attempt = open.get(id);
+        if (attempt == null) {
+            return List.of();
+        }
+        return moved(attempt, attempt.onRefused(device, why, now));
     }
 
     void forget() {
         open.clear();
+        read.clear();
+        recovery = GangRecovery.NONE;
     }
 
-    Turn turn(ClusterView view, Instant now) {
-        List<RoomMessage> sends = new ArrayList<>();
-        List<Ended> ended = new ArrayList<>();
-        for (Attempt attempt : List.copyOf(open.values())) {
-            Attempt next = attempt;
-            if (next.step() == Step.RESERVE && everywhere(next, view, shown -> true)) {
-                next = next.at(Step.COMMIT, Optional.empty());
-            }
-            boolean isPlaced = next.step() == Step.COMMIT && everywhere(next, view, ReservationReport::committed);
-            Optional<String> failure = isPlaced ? Optional.empty() : failure(next, view, now);
-            if (isPlaced || failure.isPresent()) {
-                open.remove(next.reservation().id());
-                ended.add(new Ended(
-                        next.reservation(), isPlaced, failure.orElseGet(() -> layout(attempt.reservation()))));
-                continue;
-            }
-            if (next.sentAt().filter(at -> at.plus(RESEND).isAfter(now)).isEmpty()) {
-                send(next, view, sends);
-                next = next.at(next.step(), Optional.of(now));
-            }
-            open.put(next.reservation().id(), next);
+    /** Whether the ledgers keep, or may keep, something by this name that is not being given back. */
+    Collection<Reservation> kept() {
+        return open.values().stream()
+                .filter(attempt -> attempt.state() != State.RELEASING)
+                .map(GangAttempt::reservation)
+                .toList();
+    }
+
+    /** What the newest reports come to. */
+    List<Outcome> read(ClusterView view, CoordinatorToken token, Instant now) {
+        List<Outcome> outcomes = new ArrayList<>();
+        List<DeviceReservations> reports = new ArrayList<>();
+        for (DeviceView device : view.devices()) {
+            device.report().filter(heard -> device.obeys(token)).ifPresent(heard -> {
+                DeviceReservations report = DeviceReservations.of(heard.message());
+                reports.add(report);
+                if (isNew(device.id(), heard)) {
+                    outcomes.addAll(read(report, now));
+                }
+            });
         }
-        return new Turn(sends, ended);
+        read.keySet().removeIf(device -> view.device(device).isEmpty());
+        GangRecovery.Turn turn = recovery.turn(reports, token, open::containsKey, now);
+        recovery = turn.recovery();
+        for (GangAttempt found : turn.found()) {
+            open.put(found.reservation().id(), found);
+            if (found.isPlaced()) {
+                outcomes.add(new Outcome.Found(found.reservation()));
+            }
+        }
+        return outcomes;
     }
 
-    private static Optional<String> failure(Attempt attempt, ClusterView view, Instant now) {
-        Optional<String> gone = attempt.reservation().parts().stream()
-                .filter(part -> view.device(part.device()).isEmpty())
-                .map(part -> part.device() + " of " + part.node() + " is gone")
-                .findFirst();
-        boolean isLate = attempt.since().plus(DEADLINE).isBefore(now);
-        return attempt.refusal()
-                .or(() -> gone)
-                .or(() -> isLate
-                        ? Optional.of("within " + DEADLINE.toSeconds() + " s " + missing(attempt, view))
-                        : Optional.empty());
+    private boolean isNew(DeviceId device, Heard<LimitsReported> heard) {
+        Instant before = read.put(device, heard.at());
+        return !heard.at().equals(before);
     }
 
-    private static String missing(Attempt attempt, ClusterView view) {
-        Predicate<ReservationReport> isDone =
-                attempt.step() == Step.RESERVE ? shown -> true : ReservationReport::committed;
-        List<ReservedPart> missing = attempt.reservation().parts().stream()
-                .filter(part -> !isShown(attempt, view, part.device(), isDone))
-                .toList();
-        return "%s of %s did not confirm%s"
-                .formatted(
-                        missing.get(0).device(),
-                        missing.get(0).node(),
-                        missing.size() == 1 ? "" : ", nor did %d more".formatted(missing.size() - 1));
+    private List<Outcome> read(DeviceReservations report, Instant now) {
+        List<Outcome> outcomes = new ArrayList<>();
+        for (GangAttempt attempt : List.copyOf(open.values())) {
+            boolean isConcerned = attempt.reservation().part(report.device()).isPresent();
+            if (isConcerned) {
+                outcomes.addAll(moved(attempt, attempt.onReport(report, now)));
+            }
+        }
+        return outcomes;
     }
 
-    /** Again only to those that do not show it. */
-    private static void send(Attempt attempt, ClusterView view, List<RoomMessage> sends) {
-        Predicate<ReservationReport> isDone =
-                attempt.step() == Step.RESERVE ? shown -> true : ReservationReport::committed;
-        attempt.reservation().parts().stream()
-                .filter(part -> !isShown(attempt, view, part.device(), isDone))
-                .forEach(part ->
-                        sends.add(new RoomMessage(part.node(), part.device(), attempt.step(), attempt.reservation())));
+    /** What is to be said to workers now; an attempt that is too late is given up first. */
+    List<Send> sends(ClusterView view, List<Outcome> outcomes, Instant now) {
+        List<Send> sends = new ArrayList<>();
+        for (GangAttempt attempt : List.copyOf(open.values())) {
+            GangAttempt.Turn turn = attempt.forgetting(
+                            device -> view.device(device).isPresent())
+                    .turn(now, RESEND);
+            outcomes.addAll(moved(attempt, turn.attempt()));
+            sends.addAll(turn.sends());
+        }
+        return sends;
     }
 
-    private static boolean everywhere(Attempt attempt, ClusterView view, Predicate<ReservationReport> isDone) {
-        return attempt.reservation().parts().stream().allMatch(part -> isShown(attempt, view, part.device(), isDone));
-    }
-
-    private static boolean isShown(
-            Attempt attempt, ClusterView view, DeviceId device, Predicate<ReservationReport> isDone) {
-        return view.device(device).stream()
-                .flatMap(Attempts::shownOn)
-                .filter(report ->
-                        report.reservation().id().equals(attempt.reservation().id()))
-                .anyMatch(isDone);
-    }
-
-    /** What the newest report of a device shows. */
-    static Stream<ReservationReport> shownOn(DeviceView device) {
-        return device.report().stream()
-                .flatMap(heard -> heard.message().ledger().reservations().orElse(List.of()).stream());
-    }
-
-    private static String layout(Reservation reservation) {
-        int ranks = reservation.parts().stream().mapToInt(ReservedPart::ranks).sum();
-        List<String> nodes = reservation.parts().stream()
-                .map(part -> part.node().value())
-                .distinct()
-                .toList();
-        String more = nodes.size() > MAX_NAMED ? " and %d more".formatted(nodes.size() - MAX_NAMED) : "";
-        return "%d rank%s on %d device%s of %s%s"
-                .formatted(
-                        ranks,
-                        ranks == 1 ? "" : "s",
-                        reservation.parts().size(),
-                        reservation.parts().size() == 1 ? "" : "s",
-                        String.join(", ", nodes.subList(0, Math.min(MAX_NAMED, nodes.size()))),
-                        more);
+    private List<Outcome> moved(GangAttempt before, GangAttempt after) {
+        Reservation reservation = after.reservation();
+        if (after.state() == State.ENDED) {
+            open.remove(reservation.id());
+        } else {
+            open.put(reservation.id(), after);
+        }
+        if (before.state() == after.state()) {
+            return List.of();
+        }
+        return switch (after.state()) {
+            case PLACED -> List.of(new Outcome.Placed(reservation));
+            case RELEASING ->
+                List.of(new Outcome.Failed(reservation, after.reason().orElse("it was released")));
+            case RESERVING, COMMITTING, ENDED -> List.of();
+        };
     }
 }

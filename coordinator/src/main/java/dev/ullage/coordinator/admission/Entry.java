@@ -43,7 +43,8 @@ record Entry(
      *      ^ ^                       |                                |
      *      | +------ it failed ------+                                | put to the end of the queue while it runs
      *      +----------------- its launcher has ended ------------- REQUEUED
-     *   LOST: it runs, and no ledger keeps anything for it; --found in the ledgers--> PLACED
+     *   PLACED --a ledger lost its part--> LOST: it may run, and nothing is kept for it; --found again--> PLACED
+     *   LOST --its launcher has ended, and it still asks--> WAITING
      *   each of them --withdrawn--> CANCELLED, for as long as its submitter may still ask
      * </pre>
      */
@@ -59,7 +60,7 @@ record Entry(
             return switch (this) {
                 case WAITING -> EnumSet.of(WAITING, PLACING, PLACED, CANCELLED);
                 case PLACING -> EnumSet.of(PLACED, WAITING, CANCELLED);
-                case PLACED -> EnumSet.of(REQUEUED, WAITING, CANCELLED);
+                case PLACED -> EnumSet.of(REQUEUED, LOST, WAITING, CANCELLED);
                 case REQUEUED -> EnumSet.of(WAITING, CANCELLED);
                 case LOST -> EnumSet.of(PLACED, WAITING, CANCELLED);
                 case CANCELLED -> EnumSet.noneOf(Stage.class);

@@ -2,6 +2,7 @@ package dev.ullage.coordinator.admission;
 
 import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Reservation;
@@ -18,8 +19,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
@@ -99,17 +103,18 @@ record Offers(List<DeviceOffer> devices, List<String> unknown) {
 
     /** Ceilings, and what reservations keep beyond those of their own ranks. */
     private static MemoryBytes promised(DeviceView device, LedgerReport ledger) {
-        MemoryBytes sum = ceilings(ledger, grant -> true);
+        NavigableMap<JobId, MemoryBytes> reserved = new TreeMap<>();
         for (ReservationReport report : ledger.reservations().orElse(List.of())) {
             Reservation reservation = report.reservation();
-            MemoryBytes own = ceilings(ledger, grant -> grant.instance()
-                    .rank()
-                    .job()
-                    .equals(reservation.id().job()));
-            sum = sum.plus(reservation
+            reservation
                     .part(device.id())
-                    .map(part -> part.amount().minusOrZero(own))
-                    .orElse(MemoryBytes.ZERO));
+                    .ifPresent(part -> reserved.merge(reservation.id().job(), part.amount(), MemoryBytes::plus));
+        }
+        MemoryBytes sum = ceilings(ledger, grant -> true);
+        for (Map.Entry<JobId, MemoryBytes> kept : reserved.entrySet()) {
+            sum = sum.plus(kept.getValue()
+                    .minusOrZero(ceilings(
+                            ledger, grant -> grant.instance().rank().job().equals(kept.getKey()))));
         }
         return sum;
     }

@@ -77,6 +77,7 @@ final class ApiRoutes extends AllDirectives {
     private final Clock clock;
     private final Scrapes scrapes;
     private final WatchRoutes watching;
+    private final RequestApi requests;
     private final OpenApi description = OpenApi.load();
     /** What {@link #route} was not asked for. */
     private final SortedSet<String> paths = new TreeSet<>(List.of("/", "/metrics", "/api/v1/stream"));
@@ -95,6 +96,7 @@ final class ApiRoutes extends AllDirectives {
         this.guard = new RequestGuard(security);
         this.clock = clock;
         this.scrapes = new Scrapes(this::askForMetrics, metrics, clock);
+        this.requests = new RequestApi(this::ask);
         this.watching = new WatchRoutes(system, coordinator, stream, clock);
     }
 
@@ -122,7 +124,9 @@ final class ApiRoutes extends AllDirectives {
                 resource(Resource.RANKS),
                 route("api/v1", "reserve", () -> post(() -> write(this::setReserve))),
                 route("api/v1", "share", () -> post(() -> write(this::setShare))),
-                route("api/v1", "release", () -> post(() -> write(this::release))));
+                route("api/v1", "release", () -> post(() -> write(this::release))),
+                route("api/v1", "requests", () -> get(() -> completeWithFuture(requests.list()))),
+                pathPrefix(PathMatchers.separateOnSlashes("api/v1/requests"), this::request));
         return handleExceptions(
                 exceptions(), () -> handleRejections(rejections(), () -> guarded(guard::refusal, () -> routes)));
     }
@@ -130,6 +134,24 @@ final class ApiRoutes extends AllDirectives {
     private Route route(String folder, String name, Supplier<Route> inner) {
         paths.add("/" + folder + "/" + name);
         return pathPrefix(PathMatchers.separateOnSlashes(folder), () -> path(name, inner));
+    }
+
+    private Route request() {
+        paths.add("/api/v1/requests/JOB");
+        paths.add("/api/v1/requests/JOB/requeue");
+        return concat(
+                path(
+                        PathMatchers.segment(),
+                        job -> concat(
+                                get(() -> completeWithFuture(requests.one(job))),
+                                put(() -> write(body -> requests.submit(job, body))),
+                                delete(() -> parameterOptional(
+                                        "ended",
+                                        ended -> completeWithFuture(
+                                                requests.cancel(job, ended.equals(Optional.of("true")))))))),
+                path(
+                        PathMatchers.segment().slash("requeue"),
+                        job -> post(() -> completeWithFuture(requests.requeue(job)))));
     }
 
     private Route resource(Resource resource) {
@@ -288,7 +310,7 @@ final class ApiRoutes extends AllDirectives {
                         + " s; one may be about to take over");
     }
 
-    private static HttpResponse unexpected(ToOperator answer) {
+    static HttpResponse unexpected(ToOperator answer) {
         LOG.error("unexpected answer of the coordinator: {}", answer.getClass().getName());
         return response(Problem.of(StatusCodes.INTERNAL_SERVER_ERROR, "the coordinator's answer makes no sense here"));
     }
@@ -297,7 +319,7 @@ final class ApiRoutes extends AllDirectives {
         return JsonNodeFactory.instance.objectNode().put(name, value);
     }
 
-    private static HttpResponse json(ObjectNode json) {
+    static HttpResponse json(ObjectNode json) {
         return secured(HttpResponse.create()
                 .withEntity(HttpEntities.create(ContentTypes.APPLICATION_JSON, json.toString() + "\n")));
     }

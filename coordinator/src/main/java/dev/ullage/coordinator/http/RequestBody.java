@@ -2,6 +2,7 @@ package dev.ullage.coordinator.http;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -9,9 +10,12 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.model.Shares;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -102,6 +106,37 @@ final class RequestBody {
             return OptionalInt.empty();
         }
         return OptionalInt.of(value.intValue());
+    }
+
+    /** As {@link #optionalNumber}, for amounts that may be large. */
+    OptionalLong optionalAmount(String field) {
+        if (isAbsent(field)) {
+            return OptionalLong.empty();
+        }
+        JsonNode value = json.path(field);
+        if (!value.isIntegralNumber() || !value.canConvertToLong() || value.longValue() < 0) {
+            note(field + " must be a whole number of 0 or more");
+            return OptionalLong.empty();
+        }
+        return OptionalLong.of(value.longValue());
+    }
+
+    /** True or false; left out or null is false. */
+    boolean optionalFlag(String field) {
+        if (!isAbsent(field) && !json.path(field).isBoolean()) {
+            note(field + " must be true or false");
+        }
+        return json.path(field).asBoolean(false);
+    }
+
+    /** All fields as texts, numbers, lists and maps of these. */
+    Map<String, Object> values() {
+        return MAPPER.convertValue(json, new TypeReference<LinkedHashMap<String, Object>>() {});
+    }
+
+    /** Whether it is an object at all. */
+    boolean isReadable() {
+        return readable;
     }
 
     private static RequestBody broken(String problem) {

@@ -2,6 +2,12 @@ package dev.ullage.coordinator.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ullage.common.ledger.DeviceLedger;
+import dev.ullage.common.ledger.LedgerCommand;
+import dev.ullage.common.ledger.LedgerDecision;
+import dev.ullage.common.ledger.LedgerEvent;
+import dev.ullage.common.ledger.LedgerInvariants;
+import dev.ullage.common.ledger.Refusal;
 import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
@@ -15,8 +21,6 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankGroup;
-import dev.ullage.common.model.Reservation;
-import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
@@ -37,6 +41,7 @@ import dev.ullage.common.protocol.ToOperator.Requests;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.QueueSettings;
 import dev.ullage.coordinator.admission.AdmissionDesk.Cluster;
+import dev.ullage.coordinator.admission.GangAttempt.Send;
 import dev.ullage.coordinator.events.Change;
 import dev.ullage.coordinator.view.ClusterView;
 import java.time.Duration;
@@ -56,8 +61,8 @@ import org.apache.pekko.actor.testkit.typed.javadsl.TestInbox;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /**
- * A desk and the devices of a cluster, in virtual time. What is sent to a device is done at once and shown in its next
- * report, one tick later; a device that does not hear loses what is sent to it.
+ * A desk and the ledgers of a cluster's devices, in virtual time. What is sent to a device is done at once and shown in
+ * its next report, one tick later; a device that does not hear loses what is sent to it.
  */
 final class VirtualCluster {
     static final Duration TICK = Duration.ofMillis(250);
@@ -78,72 +83,60 @@ final class VirtualCluster {
     private final Map<JobId, SubmitRequest> submitters = new LinkedHashMap<>();
     private ClusterView view = ClusterView.EMPTY;
 
-    /** A ledger with as much as these tests need of one. */
+    /** A device with its real ledger. */
     private static final class Device {
         final NodeId node;
         final DeviceInfo info;
-        final BudgetTerms terms;
         final MemoryBytes used;
-        final NavigableMap<ReservationId, ReservationReport> kept = new TreeMap<>();
+        DeviceLedger ledger;
         boolean hears = true;
         SampleState readings = SampleState.FRESH;
 
-        Device(NodeId node, DeviceInfo info, BudgetTerms terms, MemoryBytes used) {
+        Device(NodeId node, DeviceInfo info, BudgetTerms terms) {
             this.node = node;
             this.info = info;
-            this.terms = terms;
-            this.used = used;
+            this.used = terms.foreign();
+            this.ledger = DeviceLedger.open(new LedgerEvent.Opened(info.id(), terms));
         }
 
-        MemoryBytes promised() {
-            return kept.values().stream()
-                    .map(report ->
-                            report.reservation().part(info.id()).orElseThrow().amount())
-                    .reduce(MemoryBytes.ZERO, MemoryBytes::plus);
-        }
-
-        Optional<String> does(RoomMessage message) {
-            Reservation reservation = message.reservation();
-            ReservationReport known = kept.get(reservation.id());
-            switch (message.step()) {
-                case RESERVE -> {
-                    MemoryBytes amount =
-                            reservation.part(info.id()).orElseThrow().amount();
-                    MemoryBytes free = terms.budget().minusOrZero(promised());
-                    if (known == null && amount.isMoreThan(free)) {
-                        return Optional.of("wants " + amount + ", free " + free);
-                    }
-                    kept.putIfAbsent(reservation.id(), new ReservationReport(reservation, false));
-                }
-                case COMMIT -> {
-                    if (known == null) {
-                        return Optional.of("is not known");
-                    }
-                    kept.put(reservation.id(), new ReservationReport(reservation, true));
-                }
-                case RELEASE -> kept.remove(reservation.id());
+        Optional<String> does(CoordinatorToken token, Send send) {
+            LedgerDecision decision = ledger.decide(
+                    switch (send.step()) {
+                        case RESERVE -> new LedgerCommand.Reserve(token, send.reservation());
+                        case COMMIT ->
+                            new LedgerCommand.CommitReservation(
+                                    token, send.reservation().id());
+                        case RELEASE ->
+                            new LedgerCommand.ReleaseReservation(
+                                    token, send.reservation().id());
+                    });
+            for (LedgerEvent event : decision.events()) {
+                ledger = LedgerInvariants.requireWithinBudget(ledger, event, ledger.apply(event));
             }
-            return Optional.empty();
+            return decision.refusals().stream().map(Refusal::message).findFirst();
         }
 
         LimitsReported report(CoordinatorToken token) {
-            LedgerReport ledger = new LedgerReport(
-                    terms,
-                    terms,
-                    false,
+            LedgerReport report = new LedgerReport(
+                    ledger.wanted(),
+                    ledger.inForce(),
+                    ledger.isOverBudget(),
                     List.of(),
                     KeeperCounts.NONE,
                     Optional.empty(),
-                    Optional.of(List.copyOf(kept.values())));
-            return new LimitsReported(node, info.id(), Optional.of(token), 1, ledger);
+                    Optional.of(kept()));
+            return new LimitsReported(node, info.id(), Optional.of(token), 1, report);
+        }
+
+        List<ReservationReport> kept() {
+            return ledger.reservations().stream()
+                    .map(held -> new ReservationReport(held.reservation(), held.committed()))
+                    .toList();
         }
 
         DeviceSampled sample() {
-            MemoryUse memory = new MemoryUse(
-                    terms.allocatable(),
-                    Optional.of(MemoryBytes.ZERO),
-                    used,
-                    terms.allocatable().minusOrZero(used));
+            MemoryBytes all = ledger.wanted().allocatable();
+            MemoryUse memory = new MemoryUse(all, Optional.of(MemoryBytes.ZERO), used, all.minusOrZero(used));
             return new DeviceSampled(node, info.id(), 10, Optional.of(memory), Optional.of(used), List.of(), List.of());
         }
     }
@@ -163,7 +156,7 @@ final class VirtualCluster {
     void add(String node, int index, MemoryBytes memory, Share reserve, MemoryBytes foreign) {
         DeviceId id = new DeviceId("GPU-" + node + "-" + index);
         DeviceInfo info = new DeviceInfo(id, index, "H100-80G", DeviceKind.SIMULATED, Optional.empty());
-        devices.put(id, new Device(new NodeId(node), info, new BudgetTerms(memory, reserve, foreign), foreign));
+        devices.put(id, new Device(new NodeId(node), info, new BudgetTerms(memory, reserve, foreign)));
     }
 
     void hears(String device, boolean hears) {
@@ -180,7 +173,8 @@ final class VirtualCluster {
 
     /** The worker came back with another ledger. */
     void loseLedger(String device) {
-        device(device).kept.clear();
+        Device lost = device(device);
+        lost.ledger = DeviceLedger.open(new LedgerEvent.Opened(lost.info.id(), lost.ledger.wanted()));
     }
 
     /** Another coordinator takes over and knows nothing; submitters have not said anything to it yet. */
@@ -260,18 +254,19 @@ final class VirtualCluster {
         }
         AdmissionDesk.Turn turn = desk.tick(cluster(), now);
         changes.addAll(turn.changes());
-        for (RoomMessage message : turn.sends()) {
-            Device device = Optional.ofNullable(devices.get(message.device())).orElseThrow();
+        for (Send send : turn.sends()) {
+            Device device = Optional.ofNullable(devices.get(send.device())).orElseThrow();
             if (device.hears) {
-                device.does(message)
-                        .ifPresent(reason -> desk.refused(new ReservationRefused(
-                                device.node,
-                                message.device(),
-                                message.reservation().id(),
-                                reason)));
+                device.does(token, send)
+                        .ifPresent(reason -> desk.refused(
+                                new ReservationRefused(
+                                        device.node,
+                                        send.device(),
+                                        send.reservation().id(),
+                                        reason),
+                                now));
             }
         }
-        assertWithinBudgets();
     }
 
     void ticks(int count) {
@@ -297,12 +292,6 @@ final class VirtualCluster {
                 view = view.with(device.report(token), now).with(device.sample(), now);
             }
         }
-    }
-
-    private void assertWithinBudgets() {
-        devices.values().forEach(device -> assertThat(device.promised())
-                .as("promised on %s", device.info.id())
-                .isLessThanOrEqualTo(device.terms.budget()));
     }
 
     RequestState state(String job) {
@@ -338,13 +327,13 @@ final class VirtualCluster {
 
     /** How many jobs each device keeps something for, in the order of the devices. */
     List<Integer> jobsOnDevices() {
-        return devices.values().stream().map(device -> device.kept.size()).toList();
+        return devices.values().stream().map(device -> device.kept().size()).toList();
     }
 
     /** Jobs that some ledgers keep a part for. */
     NavigableSet<String> jobsWithAPart(Predicate<ReservationReport> which) {
         NavigableSet<String> jobs = new TreeSet<>();
-        devices.values().forEach(device -> device.kept.values().stream()
+        devices.values().forEach(device -> device.kept().stream()
                 .filter(which)
                 .forEach(report -> jobs.add(report.reservation().id().job().value())));
         return jobs;
@@ -353,11 +342,12 @@ final class VirtualCluster {
     /** Whether every job that a ledger keeps something for has all of its parts. */
     boolean isAllOrNone() {
         for (Device device : devices.values()) {
-            for (ReservationReport report : device.kept.values()) {
+            for (ReservationReport report : device.kept()) {
                 boolean isWhole = report.reservation().parts().stream()
-                        .allMatch(part -> device(part.device().value())
-                                .kept
-                                .containsKey(report.reservation().id()));
+                        .allMatch(part -> device(part.device().value()).kept().stream()
+                                .anyMatch(other -> other.reservation()
+                                        .id()
+                                        .equals(report.reservation().id())));
                 if (!isWhole) {
                     return false;
                 }

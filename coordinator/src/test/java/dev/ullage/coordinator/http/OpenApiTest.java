@@ -14,17 +14,23 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ClusterEvent;
-import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
+import dev.ullage.common.protocol.ToCoordinator.RequestsQuery;
+import dev.ullage.common.protocol.ToCoordinator.RequeueRequest;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
+import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.Refused;
+import dev.ullage.common.protocol.ToOperator.RequestRefused;
+import dev.ullage.common.protocol.ToOperator.Requests;
 import dev.ullage.config.HttpSettings;
 import dev.ullage.coordinator.metrics.MetricsPage;
 import java.io.InputStream;
@@ -41,6 +47,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -54,10 +61,17 @@ import org.junit.jupiter.api.io.TempDir;
 class OpenApiTest {
     private static final JsonMapper JSON = new JsonMapper();
     private static final String A_FILE_OF_THE_PAGE = "/page/{file}";
+    private static final String A_JOB = "{job}";
     private static final String A_DECISION =
             """
             {"schema":1,"kind":"operator","number":7,"time":"2026-01-01T00:00:00Z","token":{"epoch":3,"uid":"u"},
              "device":null,"jobs":["bert"],"reason":"share -> 50%","planning":null}""";
+
+    private static final String NEW_REQUEST =
+            """
+            {"submitter":"me","waitedMillis":5000,"running":false,"ranks":2,"memoryPerRank":"20GiB",
+             "ranksPerDevice":2,"priority":"high","extent":"same-node","node":null,"model":"*H100*","mig":null,
+             "hostMemory":"64GiB","cpus":0.5,"runsFor":"2h"}""";
 
     private final ActorTestKit kit = ActorTestKit.create();
     private final HttpClient client = HttpClient.newHttpClient();
@@ -109,6 +123,14 @@ class OpenApiTest {
             share.replyTo().tell(new Refused("not possible"));
         } else if (message instanceof ReleaseCaches release) {
             release.replyTo().tell(new Accepted("asked"));
+        } else if (message instanceof RequestsQuery query) {
+            query.replyTo().tell(new Requests(List.of(Statuses.request())));
+        } else if (message instanceof SubmitRequest submit) {
+            submit.replyTo().tell(new Requests(List.of(Statuses.request())));
+        } else if (message instanceof CancelRequest cancel) {
+            cancel.replyTo().tell(new RequestRefused(List.of("no request of job bert is known")));
+        } else if (message instanceof RequeueRequest requeue) {
+            requeue.replyTo().tell(new Accepted("it is at the end of the queue"));
         } else if (message instanceof DecisionsQuery query) {
             query.replyTo().tell(new Decisions(List.of(A_DECISION), 1, true));
         }
@@ -137,7 +159,7 @@ class OpenApiTest {
         document.path("paths").properties().forEach(path -> {
             Set<String> methods = new TreeSet<>();
             path.getValue().fieldNames().forEachRemaining(name -> methods.add(name.toUpperCase(Locale.ROOT)));
-            described.put(path.getKey(), methods);
+            described.put(path.getKey().replace(A_JOB, "JOB"), methods);
         });
 
         assertThat(described.remove(A_FILE_OF_THE_PAGE)).containsExactly("GET");
@@ -149,7 +171,7 @@ class OpenApiTest {
         for (Map.Entry<String, JsonNode> path : document.path("paths").properties()) {
             JsonNode described = path.getValue().at("/get/responses/200/content");
             if (path.getValue().has("get")) {
-                assertReads(path.getKey().replace("{file}", "main.js"), described);
+                assertReads(path.getKey().replace("{file}", "main.js").replace(A_JOB, "bert"), described);
             }
         }
     }
@@ -176,19 +198,28 @@ class OpenApiTest {
         assertWrite("/api/v1/share", "{\"job\":\"bert\",\"rank\":3,\"share\":0.5}", 409);
         assertWrite("/api/v1/share", "{\"job\":7}", 400);
         assertWrite("/api/v1/release", "{\"job\":\"bert\",\"rank\":null}", 200);
+        assertWrite("PUT", "/api/v1/requests/{job}", NEW_REQUEST, 200);
+        assertWrite("PUT", "/api/v1/requests/{job}", "{\"submitter\":\"me\",\"ranks\":-1}", 400);
+        assertWrite("DELETE", "/api/v1/requests/{job}", "", 409);
+        assertWrite("POST", "/api/v1/requests/{job}/requeue", "", 200);
         long writes = document.path("paths").properties().stream()
-                .filter(path -> path.getValue().has("post"))
+                .flatMap(path -> Stream.of("post", "put", "delete")
+                        .filter(method -> path.getValue().has(method)))
                 .count();
-        assertThat(writes).as("writes that this test knows").isEqualTo(3);
+        assertThat(writes).as("writes that this test knows").isEqualTo(6);
     }
 
     private void assertWrite(String path, String body, int status) throws Exception {
-        JsonNode described = document.path("paths").path(path).path("post");
-        if (status != 400) {
+        assertWrite("POST", path, body, status);
+    }
+
+    private void assertWrite(String method, String path, String body, int status) throws Exception {
+        JsonNode described = document.path("paths").path(path).path(method.toLowerCase(Locale.ROOT));
+        if (status != 400 && !body.isEmpty()) {
             assertMatches(
                     path + " body", described.at("/requestBody/content/application~1json/schema"), JSON.readTree(body));
         }
-        HttpResponse<String> response = send("POST", path, body);
+        HttpResponse<String> response = send(method, path.replace(A_JOB, "bert"), body);
         assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
         JsonNode content =
                 described.path("responses").path(Integer.toString(status)).path("content");
