@@ -61,7 +61,8 @@ public record Rerun(List<Difference> differences, boolean isOtherwiseWorded) {
                 input.reportAge(),
                 input.sample(),
                 ranks,
-                Optional.empty());
+                Optional.empty(),
+                input.room());
     }
 
     private static RankRequest with(RankRequest request, PolicyName policy) {

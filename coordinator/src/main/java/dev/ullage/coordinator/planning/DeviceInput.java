@@ -20,6 +20,7 @@ import java.util.Optional;
  * @param sample what its worker says of the readings; empty when it has not said
  * @param ranks in the order of their names; never changed
  * @param ruling what was ruled about turns, with an eye to other devices; empty: it changes nothing here
+ * @param room what is kept of the device, or wanted; empty: nothing, as in records from before there was any
  */
 public record DeviceInput(
         DeviceId device,
@@ -29,10 +30,24 @@ public record DeviceInput(
         Duration reportAge,
         Optional<SampleState> sample,
         List<RankInput> ranks,
-        Optional<TurnRuling> ruling) {
+        Optional<TurnRuling> ruling,
+        Optional<KeptRoom> room) {
+
+    /** Of a device of which nothing is kept. */
+    public DeviceInput(
+            DeviceId device,
+            BudgetTerms terms,
+            boolean overBudget,
+            DeviceTarget before,
+            Duration reportAge,
+            Optional<SampleState> sample,
+            List<RankInput> ranks,
+            Optional<TurnRuling> ruling) {
+        this(device, terms, overBudget, before, reportAge, sample, ranks, ruling, Optional.empty());
+    }
 
     DeviceInput ruled(TurnRuling turns) {
-        return new DeviceInput(device, terms, overBudget, before, reportAge, sample, ranks, Optional.of(turns));
+        return new DeviceInput(device, terms, overBudget, before, reportAge, sample, ranks, Optional.of(turns), room);
     }
 
     /**

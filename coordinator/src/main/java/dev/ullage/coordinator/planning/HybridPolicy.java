@@ -65,7 +65,7 @@ public final class HybridPolicy implements LimitPolicy {
                                 mark.then(),
                                 settings.ratio(),
                                 input.equalPart(),
-                                input.terms().budget(),
+                                input.budget(),
                                 input.rankCount(),
                                 limit));
     }

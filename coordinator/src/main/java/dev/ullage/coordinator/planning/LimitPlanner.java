@@ -27,7 +27,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableMap;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 
@@ -45,7 +44,7 @@ import java.util.TreeMap;
  * The ledger decides what is safe; a plan made from an old report is at worst refused by it.
  */
 public final class LimitPlanner {
-    private final LimitPolicy policy;
+    private final RoomShares shares;
     private final LimitSettings settings;
     private final TurnPlanner turns;
     private final RankDemands demands;
@@ -57,7 +56,7 @@ public final class LimitPlanner {
     }
 
     private LimitPlanner(LimitPolicy policy, LimitSettings settings, RankDemands demands, List<PlanGuard> guards) {
-        this.policy = policy;
+        this.shares = new RoomShares(policy, settings.minimum());
         this.settings = settings;
         this.demands = demands;
         this.turns = new TurnPlanner(settings.turns(), TurnNeeds.declared());
@@ -132,7 +131,8 @@ public final class LimitPlanner {
                 report.ageAt(situation.now()),
                 device.sampleState(),
                 ranks,
-                Optional.empty());
+                Optional.empty(),
+                KeptRoom.of(device.id(), ledger, situation.wanted(device.id())));
     }
 
     /** With what was ruled about turns where that changes anything: jobs on several devices have a part in it. */
@@ -140,31 +140,39 @@ public final class LimitPlanner {
         if (turns.isOff()) {
             return inputs;
         }
-        List<Candidate> candidates = new ArrayList<>();
+        NavigableMap<DeviceId, Candidate> candidates = new TreeMap<>();
         for (int i = 0; i < inputs.size(); i++) {
-            DeviceView device = devices.get(i);
-            DeviceInput input = inputs.get(i);
-            boolean knowsTurns =
-                    device.report().orElseThrow().message().ledger().turns().isPresent();
-            candidates.add(new Candidate(
-                    input.device(), device.node(), input.terms(), knowsTurns, input.requests(), withoutTurns(input)));
+            candidate(devices.get(i), inputs.get(i))
+                    .ifPresent(candidate -> candidates.put(candidate.device(), candidate));
         }
-        NavigableMap<DeviceId, TurnRuling> rulings = turns.rule(candidates);
+        NavigableMap<DeviceId, TurnRuling> rulings = turns.rule(List.copyOf(candidates.values()));
         List<DeviceInput> ruled = new ArrayList<>();
-        for (int i = 0; i < inputs.size(); i++) {
-            Candidate candidate = candidates.get(i);
-            TurnRuling ruling = Objects.requireNonNull(rulings.get(candidate.device()));
-            boolean changesNothing = ruling.turns().isEmpty() && ruling.limits().equals(candidate.limits());
-            ruled.add(changesNothing ? inputs.get(i) : inputs.get(i).ruled(ruling));
+        for (DeviceInput input : inputs) {
+            Optional<TurnRuling> ruling = Optional.ofNullable(rulings.get(input.device()));
+            Optional<List<PlannedLimit>> without =
+                    Optional.ofNullable(candidates.get(input.device())).map(Candidate::limits);
+            boolean changesNothing =
+                    ruling.filter(known -> known.turns().isPresent()).isEmpty()
+                            && ruling.map(TurnRuling::limits).equals(without);
+            ruled.add(changesNothing ? input : input.ruled(ruling.orElseThrow()));
         }
         return ruled;
     }
 
+    /** Where room is kept for whole jobs nobody takes turns: a pool would be taken from what was promised to them. */
+    private Optional<Candidate> candidate(DeviceView device, DeviceInput input) {
+        if (input.room().filter(room -> !room.reserved().isEmpty()).isPresent()) {
+            return Optional.empty();
+        }
+        boolean knowsTurns =
+                device.report().orElseThrow().message().ledger().turns().isPresent();
+        return Optional.of(new Candidate(
+                input.device(), device.node(), input.terms(), knowsTurns, input.requests(), withoutTurns(input)));
+    }
+
     private List<PlannedLimit> withoutTurns(DeviceInput input) {
         List<PlannedLimit> wanted =
-                policy.share(new PlanningInput(input.device(), input.terms(), input.requests())).ranks().stream()
-                        .map(this::planned)
-                        .toList();
+                shares.share(input).stream().map(this::planned).toList();
         return input.overBudget() ? notBelowTheMinimum(wanted) : wanted;
     }
 
@@ -177,7 +185,7 @@ public final class LimitPlanner {
                 terms.reserve(),
                 ruling.limits(),
                 ruling.turns(),
-                PlanChange.describe(input.before(), terms.reserve(), ruling.limits(), ruling.turns(), terms));
+                PlanChange.describe(input, ruling, terms));
         return judge(new Proposal(plan, input.before(), terms, input.reportAge(), input.sample(), input.unseen()));
     }
 

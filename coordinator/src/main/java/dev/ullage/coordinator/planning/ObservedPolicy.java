@@ -69,7 +69,7 @@ public final class ObservedPolicy implements LimitPolicy {
         Optional<String> obstacle = demand.map(Demand::explanation).or(() -> obstacle(observed, peaks));
         if (obstacle.isPresent()) {
             String rule = "%s: %s over %s is %s"
-                    .formatted(obstacle.get(), input.terms().budget(), input.rankCount(), input.equalPart());
+                    .formatted(obstacle.get(), input.budget(), input.rankCount(), input.equalPart());
             return new Need(new Claim(rank, input.equalPart(), rule), Optional.empty());
         }
         return peaks.isEmpty() ? byLife(rank) : byPhase(rank, peaks);

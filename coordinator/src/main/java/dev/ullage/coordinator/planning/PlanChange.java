@@ -6,6 +6,7 @@ import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
 import dev.ullage.coordinator.planning.DeviceTarget.RankTarget;
+import dev.ullage.coordinator.planning.TurnPlanner.TurnRuling;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableSet;
@@ -16,12 +17,12 @@ import java.util.TreeSet;
 final class PlanChange {
     private PlanChange() {}
 
-    static PlanReason describe(
-            DeviceTarget before,
-            Share reserve,
-            List<PlannedLimit> limits,
-            Optional<TurnPlan> turns,
-            BudgetTerms terms) {
+    /** @param terms what the plan was worked out from */
+    static PlanReason describe(DeviceInput input, TurnRuling ruling, BudgetTerms terms) {
+        DeviceTarget before = input.before();
+        List<PlannedLimit> limits = ruling.limits();
+        Optional<TurnPlan> turns = ruling.turns();
+        Share reserve = terms.reserve();
         List<String> changes = new ArrayList<>();
         NavigableSet<RankInstance> left = new TreeSet<>(before.ranks().keySet());
         for (PlannedLimit limit : limits) {
@@ -38,8 +39,21 @@ final class PlanChange {
         if (changes.isEmpty()) {
             changes.add(before.isUnattended() ? "ranks not settled yet" : "the budget changed");
         }
-        return new PlanReason("%s; %d rank%s, budget %s"
-                .formatted(String.join(", ", changes), limits.size(), limits.size() == 1 ? "" : "s", terms));
+        return new PlanReason("%s; %d rank%s, budget %s%s"
+                .formatted(
+                        String.join(", ", changes),
+                        limits.size(),
+                        limits.size() == 1 ? "" : "s",
+                        terms,
+                        input.room().map(PlanChange::kept).orElse("")));
+    }
+
+    private static String kept(KeptRoom room) {
+        String reserved = room.reserved().isEmpty() ? "" : "; " + room.reservedText();
+        return reserved
+                + room.wanted()
+                        .map(wanted -> "; lower priorities make room: " + wanted + " wanted")
+                        .orElse("");
     }
 
     private static String pool(Optional<TurnPlan> turns) {

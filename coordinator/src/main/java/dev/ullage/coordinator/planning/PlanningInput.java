@@ -11,9 +11,11 @@ import java.util.List;
  *
  * @param terms with the reserve that is desired, not the one in force
  * @param ranks ordered
- * @param ranksOnDevice with those that another policy gives limits
+ * @param ranksOnDevice with those that another policy gives limits, without those for whom room is kept
+ * @param kept what of the budget is kept for others
  */
-public record PlanningInput(DeviceId device, BudgetTerms terms, List<RankRequest> ranks, int ranksOnDevice) {
+public record PlanningInput(
+        DeviceId device, BudgetTerms terms, List<RankRequest> ranks, int ranksOnDevice, MemoryBytes kept) {
     public PlanningInput {
         ranks = List.copyOf(ranks);
         if (ranksOnDevice < ranks.size()) {
@@ -23,7 +25,12 @@ public record PlanningInput(DeviceId device, BudgetTerms terms, List<RankRequest
 
     /** One policy for all ranks of the device. */
     public PlanningInput(DeviceId device, BudgetTerms terms, List<RankRequest> ranks) {
-        this(device, terms, ranks, ranks.size());
+        this(device, terms, ranks, ranks.size(), MemoryBytes.ZERO);
+    }
+
+    /** What all {@link #ranksOnDevice()} together may have. */
+    public MemoryBytes budget() {
+        return terms.budget().minusOrZero(kept);
     }
 
     /** The limits of {@link #ranks()} together may not be more: their part of the budget, by the head. */
@@ -31,7 +38,7 @@ public record PlanningInput(DeviceId device, BudgetTerms terms, List<RankRequest
         if (ranks.isEmpty()) {
             return MemoryBytes.ZERO;
         }
-        return MemoryBytes.of(BigInteger.valueOf(terms.budget().value())
+        return MemoryBytes.of(BigInteger.valueOf(budget().value())
                 .multiply(BigInteger.valueOf(ranks.size()))
                 .divide(BigInteger.valueOf(ranksOnDevice))
                 .longValueExact());
@@ -39,7 +46,7 @@ public record PlanningInput(DeviceId device, BudgetTerms terms, List<RankRequest
 
     /** What every rank can have when all have the same; there is at least one. */
     public MemoryBytes equalPart() {
-        return terms.budget().dividedBy(ranksOnDevice);
+        return budget().dividedBy(ranksOnDevice);
     }
 
     /** For explanations: {@code 3 ranks}. */

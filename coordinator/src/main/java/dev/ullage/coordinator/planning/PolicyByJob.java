@@ -46,7 +46,8 @@ public final class PolicyByJob implements LimitPolicy {
             List<RankRequest> followers = input.ranks().stream()
                     .filter(rank -> rank.terms().policy() == name)
                     .toList();
-            PlanningInput part = new PlanningInput(input.device(), input.terms(), followers, input.ranksOnDevice());
+            PlanningInput part =
+                    new PlanningInput(input.device(), input.terms(), followers, input.ranksOnDevice(), input.kept());
             policy.share(part).ranks().forEach(share -> shares.put(share.rank().instance(), share));
         });
         return new Shares(List.copyOf(shares.values()));

@@ -31,6 +31,8 @@ public final class RankSharePolicy implements LimitPolicy {
         BudgetTerms terms = input.terms();
         String rule = "%s less reserve %s over %s is %s"
                 .formatted(terms.allocatable(), terms.reserve(), input.rankCount(), fair);
-        return limit.equals(fair) ? rule : rule + ", foreign memory of %s leaves %s".formatted(terms.foreign(), limit);
+        String kept = input.kept().isZero() ? "" : " and " + input.kept() + " kept for jobs";
+        String rest = ", foreign memory of %s%s leaves %s".formatted(terms.foreign(), kept, limit);
+        return limit.equals(fair) ? rule : rule + rest;
     }
 }

@@ -43,6 +43,16 @@ public record Shares(List<RankShare> ranks) {
             return new RankShare(rank, limit, reason, PhaseUse.atMost(left));
         }
 
+        /** The same for another reason. */
+        RankShare because(String why) {
+            return new RankShare(rank, limit, new PlanReason(why), phases);
+        }
+
+        /** Another limit, which is what the rank gets: of it the operator takes nothing more. */
+        RankShare at(MemoryBytes other, String why) {
+            return new RankShare(rank, other, new PlanReason(why), phases);
+        }
+
         /** @param settings the part of the limit in each phase */
         public PhaseLimits limits(PhaseShares settings) {
             return PhaseLimits.of(phase -> phases.of(limit, phase, settings));

@@ -24,7 +24,7 @@ public final class WorldSharePolicy implements LimitPolicy {
                     rank,
                     input.equalPart(),
                     "its launcher does not say the world size: %s over %s is %s"
-                            .formatted(terms.budget(), input.rankCount(), input.equalPart()));
+                            .formatted(input.budget(), input.rankCount(), input.equalPart()));
         }
         MemoryBytes part =
                 terms.allocatable().times(terms.reserve().complement()).dividedBy(world.getAsInt());

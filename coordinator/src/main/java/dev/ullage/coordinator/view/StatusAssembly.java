@@ -3,9 +3,12 @@ package dev.ullage.coordinator.view;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
+import dev.ullage.common.protocol.ReservationReport;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
@@ -69,9 +72,34 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
         return new DeviceStatus(
                 device.info(),
                 device.sample().map(heard -> sample(heard, device.quality(), now)),
-                device.report().map(Heard::message).map(LimitsReported::ledger),
+                device.report().map(Heard::message).map(StatusAssembly::ledger),
                 Optional.ofNullable(plans.states().get(device.id())),
                 Optional.ofNullable(plans.explanations().get(device.id())));
+    }
+
+    /** Whole layouts in every device would be the square of the cluster: a status has each device's own part. */
+    private static LedgerReport ledger(LimitsReported report) {
+        LedgerReport ledger = report.ledger();
+        Optional<List<ReservationReport>> own = ledger.reservations()
+                .map(all -> all.stream()
+                        .map(held -> ownPart(held, report.device()))
+                        .toList());
+        return new LedgerReport(
+                ledger.wanted(),
+                ledger.inForce(),
+                ledger.overBudget(),
+                ledger.grants(),
+                ledger.counts(),
+                ledger.turns(),
+                own);
+    }
+
+    private static ReservationReport ownPart(ReservationReport held, DeviceId device) {
+        Reservation whole = held.reservation();
+        return whole.part(device)
+                .map(part -> new ReservationReport(
+                        new Reservation(whole.id(), whole.priority(), List.of(part)), held.committed()))
+                .orElse(held);
     }
 
     private static SampleStatus sample(Heard<DeviceSampled> heard, Optional<SampleQuality> quality, Instant now) {

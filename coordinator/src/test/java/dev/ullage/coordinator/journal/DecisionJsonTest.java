@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
@@ -45,6 +46,9 @@ import dev.ullage.coordinator.planning.DeviceInput.RankInput;
 import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
 import dev.ullage.coordinator.planning.DeviceTarget;
 import dev.ullage.coordinator.planning.DeviceTarget.RankTarget;
+import dev.ullage.coordinator.planning.KeptRoom;
+import dev.ullage.coordinator.planning.KeptRoom.JobRoom;
+import dev.ullage.coordinator.planning.KeptRoom.WantedRoom;
 import dev.ullage.coordinator.planning.LimitPlanner;
 import dev.ullage.coordinator.planning.LimitPlanner.Decided;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
@@ -103,6 +107,14 @@ class DecisionJsonTest {
         assertThat(Rerun.of(read.planning().orElseThrow(), Optional.empty())).isEqualTo(new Rerun(List.of(), false));
     }
 
+    @Test
+    void aRecordOfBeforeRoomWasKeptHasNone() throws UnreadableException {
+        String line = DecisionJson.line(Decisions.plan());
+
+        assertThat(line).contains(",\"room\":null");
+        assertThat(read(line.replace(",\"room\":null", ""))).isEqualTo(Decisions.plan());
+    }
+
     private static MemoryBytes amount(Random random) {
         return MemoryBytes.of(random.nextLong(MOST));
     }
@@ -135,7 +147,16 @@ class DecisionJsonTest {
                 Duration.ofNanos(random.nextLong(6_000_000_000L)),
                 maybe(random, states[random.nextInt(states.length)]),
                 ranks,
-                maybe(random, ruling(random, count)));
+                maybe(random, ruling(random, count)),
+                maybe(random, room(random)));
+    }
+
+    private static KeptRoom room(Random random) {
+        Priority[] priorities = Priority.values();
+        WantedRoom wanted =
+                new WantedRoom(new JobId("next"), priorities[random.nextInt(priorities.length)], amount(random));
+        JobRoom reserved = new JobRoom(rank(0).rank().job(), amount(random), 1 + random.nextInt(3));
+        return new KeptRoom(random.nextBoolean() ? List.of(reserved) : List.of(), maybe(random, wanted));
     }
 
     private static TurnPlan turns(Random random) {

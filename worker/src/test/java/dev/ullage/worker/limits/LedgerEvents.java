@@ -32,10 +32,14 @@ final class LedgerEvents {
     private static final String RESERVATION_ID =
             "{\"job\":{\"value\":\"gang\"},\"token\":{\"epoch\":1,\"uid\":\"c1\"},\"number\":2}";
     private static final String RESERVATION = "{\"id\":" + RESERVATION_ID + ",\"priority\":\"MEDIUM\",\"parts\":["
-            + "{\"node\":{\"value\":\"node-a\"},\"device\":{\"value\":\"GPU-a\"},\"amount\":{\"value\":9},\"ranks\":1},"
-            + "{\"node\":{\"value\":\"node-a\"},\"device\":{\"value\":\"GPU-b\"},\"amount\":{\"value\":8},\"ranks\":1}]}";
+            + part("GPU-a", 9) + "," + part("GPU-b", 8) + "]}";
 
     private LedgerEvents() {}
+
+    private static String part(String device, long amount) {
+        return "{\"node\":{\"value\":\"node-a\"},\"device\":{\"value\":\"" + device + "\"},\"amount\":{\"value\":"
+                + amount + "},\"ranks\":1}";
+    }
 
     static Map<LedgerEvent, String> samples() {
         Map<LedgerEvent, String> samples = new LinkedHashMap<>();
