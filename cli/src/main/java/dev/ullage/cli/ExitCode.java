@@ -15,6 +15,7 @@ public enum ExitCode {
     REFUSED(6, "refused: a change that is not allowed, or a device that another worker owns"),
     STATE_UNUSABLE(7, "the state folder cannot be used"),
     PORT_IN_USE(8, "the port is in use"),
+    NOT_PLACED(9, "there was no room within the time that it was to be waited for"),
     INTERNAL(70, "internal error");
 
     private final int code;

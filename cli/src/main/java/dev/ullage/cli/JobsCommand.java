@@ -1,19 +1,26 @@
 package dev.ullage.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.cli.client.ApiClient;
 import dev.ullage.cli.client.ApiException;
 import dev.ullage.cli.show.JobsTable;
+import dev.ullage.cli.show.RequestsTable;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code ullage jobs}: the jobs that have ranks. */
+/** {@code ullage jobs}: the jobs that asked for room, and the jobs that have ranks. */
 @Command(
         name = "jobs",
-        description = "Shows the jobs that have ranks, with what these hold and may hold together.",
+        description = "Shows the jobs that wait for room or have it, and those that have ranks with what these hold.",
         footer = {
             "",
+            "Of the jobs that asked for room the waiting ones come first, in the order of the queue: WAITS FOR says what"
+                    + " is missing, STARTS IN is an estimate, \"-\" when no known end of a job makes room; --json says"
+                    + " what it rests on.",
             "PROCESSES is more than RANKS while a rank is replaced. USED, TARGET and CEILING are sums over the ranks:"
                     + " what they hold, what their newest orders allow, what they may still believe; \"-\" when that of"
                     + " one rank is not known. \"ullage ranks --job JOB\" shows each rank."
@@ -21,7 +28,7 @@ import picocli.CommandLine.Option;
 final class JobsCommand implements Callable<Integer> {
     private final CliEnvironment environment;
 
-    @Option(names = "--json", description = "As JSON: the items of /api/v1/jobs.")
+    @Option(names = "--json", description = "As JSON: the items of /api/v1/jobs and of /api/v1/requests.")
     private boolean json;
 
     @Mixin
@@ -33,9 +40,29 @@ final class JobsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws ApiException, CommandFailure {
-        JsonNode jobs = server.client().jobs();
-        environment.out().print(json ? jobs + "\n" : JobsTable.render(jobs, environment.terminal()));
+        ApiClient client = server.client();
+        ObjectNode jobs = client.jobs();
+        jobs.set("requests", requests(client));
+        environment
+                .out()
+                .print(
+                        json
+                                ? jobs + "\n"
+                                : RequestsTable.render(jobs, environment.terminal())
+                                        + JobsTable.render(jobs, environment.terminal()));
         environment.out().flush();
         return ExitCode.OK.code();
+    }
+
+    /** A coordinator from before there was a queue has none. */
+    private static JsonNode requests(ApiClient client) throws ApiException {
+        try {
+            return client.requests().path("items");
+        } catch (ApiException e) {
+            if (e.reason() == ApiException.Reason.UNUSABLE) {
+                return JsonNodeFactory.instance.arrayNode();
+            }
+            throw e;
+        }
     }
 }

@@ -15,6 +15,11 @@ public final class ReadServerOption extends ServerOption {
             description = "A token for a server that shows nothing without one (ullage.http.read-token-file).")
     private @Nullable Path tokenFile;
 
+    /** Where that token is; empty: none is shown. */
+    public Optional<Path> tokenFile() {
+        return Optional.ofNullable(tokenFile);
+    }
+
     @Override
     Optional<String> token() throws IOException {
         return tokenFile == null

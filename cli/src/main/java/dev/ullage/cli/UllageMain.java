@@ -75,6 +75,8 @@ public final class UllageMain implements Runnable {
                 .addSubcommand(new StatusCommand(environment))
                 .addSubcommand(new TopCommand(environment))
                 .addSubcommand(new JobsCommand(environment))
+                .addSubcommand(new CancelCommand(environment))
+                .addSubcommand(new RequeueCommand(environment))
                 .addSubcommand(new RanksCommand(environment))
                 .addSubcommand(new ExplainCommand(environment))
                 .addSubcommand(new EventsCommand(environment))

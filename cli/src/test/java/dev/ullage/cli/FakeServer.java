@@ -8,12 +8,15 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Answers every request with what it was told last, and remembers the requests. */
 public final class FakeServer implements AutoCloseable {
     private final HttpServer server;
     private final List<Request> requests = new CopyOnWriteArrayList<>();
+    private final Map<String, Answer> answers = new ConcurrentHashMap<>();
     private volatile Answer answer = new Answer(200, "{}");
 
     /**
@@ -42,6 +45,11 @@ public final class FakeServer implements AutoCloseable {
         answer = new Answer(status, body);
     }
 
+    /** Another answer for this path. */
+    public void answerAt(String path, int status, String body) {
+        answers.put(path, new Answer(status, body));
+    }
+
     public List<Request> requests() {
         return List.copyOf(requests);
     }
@@ -59,6 +67,7 @@ public final class FakeServer implements AutoCloseable {
                     header(exchange, "Authorization"),
                     new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8),
                     header(exchange, "Last-Event-ID")));
+            Answer answer = answers.getOrDefault(exchange.getRequestURI().getPath(), this.answer);
             byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
             exchange.sendResponseHeaders(answer.status(), body.length == 0 ? -1 : body.length);
             exchange.getResponseBody().write(body);

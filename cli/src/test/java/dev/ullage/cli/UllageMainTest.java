@@ -88,6 +88,7 @@ class UllageMainTest {
                         + "'devices':['GPU-1','GPU-2'],'targetBytes':null,'ceilingBytes':2147483648,'usedBytes':1073741824}]}"
                                 .replace('\'', '"'));
 
+        server.answerAt("/api/v1/requests", 404, "{\"detail\":\"there is nothing here\"}");
         assertThat(run("jobs").out())
                 .isEqualTo(
                         """
@@ -95,6 +96,32 @@ class UllageMainTest {
                         bert      2          2      1        2  1.0 GiB       -  2.0 GiB
                         """);
         assertThat(run("jobs", "--json").out()).startsWith("{\"schema\":1,\"time\":\"t\",\"jobs\":[{\"job\":\"bert\",");
+    }
+
+    @Test
+    void jobsThatAskedForRoomComeFirstWithWhatTheyWaitFor() {
+        server.answerWith(200, "{\"schema\":1,\"time\":\"t\",\"total\":0,\"items\":[]}");
+        server.answerAt(
+                "/api/v1/requests",
+                200,
+                ("{'schema':1,'items':[{'job':'large','state':'waiting','priority':'high','wants':'4 ranks',"
+                                + "'position':1,'waitsFor':'4 devices; 2 have that now','startsInMillis':7500000,"
+                                + "'basis':'b','waitedMillis':65000,'ranks':[],'notes':[]},"
+                                + "{'job':'bert','state':'placed','priority':'low','wants':'1 rank','position':null,"
+                                + "'waitsFor':null,'startsInMillis':null,'basis':null,'waitedMillis':900,"
+                                + "'ranks':[{'rank':0,'node':'a'}],'notes':[]}]}")
+                        .replace('\'', '"'));
+
+        assertThat(run("jobs").out())
+                .isEqualTo(
+                        """
+                        POSITION  JOB    STATE    PRIORITY  WAITED  STARTS IN  WANTS    WAITS FOR, OR IS ON
+                               1  large  waiting  high       1m 5s      2h 5m  4 ranks  4 devices; 2 have that now
+                               -  bert   placed   low           0s          -  1 rank   a
+
+                        no jobs
+                        """);
+        assertThat(run("jobs", "--json").out()).contains("\"requests\":[{\"job\":\"large\"");
     }
 
     @Test

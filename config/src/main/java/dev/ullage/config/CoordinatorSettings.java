@@ -33,17 +33,15 @@ public record CoordinatorSettings(
             Duration forgetAfter,
             Duration stallAfter,
             Duration resendAfter) {
-        this(tick, claimFor, learnFor, staleAfter, forgetAfter, stallAfter, resendAfter, QueueSettings.defaults());
-    }
-
-    public CoordinatorSettings {
-        requirePositive("tick", tick);
-        requirePositive("claim-for", claimFor);
-        requirePositive("learn-for", learnFor);
-        requirePositive("stale-after", staleAfter);
-        requirePositive("forget-after", forgetAfter);
-        requirePositive("stall-after", stallAfter);
-        requirePositive("resend-after", resendAfter);
+        this(
+                positive("tick", tick),
+                positive("claim-for", claimFor),
+                positive("learn-for", learnFor),
+                positive("stale-after", staleAfter),
+                positive("forget-after", forgetAfter),
+                positive("stall-after", stallAfter),
+                positive("resend-after", resendAfter),
+                QueueSettings.defaults());
     }
 
     public static CoordinatorSettings defaults() {
@@ -57,9 +55,10 @@ public record CoordinatorSettings(
                 Duration.ofSeconds(2));
     }
 
-    private static void requirePositive(String name, Duration value) {
+    private static Duration positive(String name, Duration value) {
         if (value.isZero() || value.isNegative()) {
             throw new IllegalArgumentException(name + " must be longer than zero: " + value);
         }
+        return value;
     }
 }

@@ -60,6 +60,10 @@ class SettingsLoaderTest {
               coordinator {
                 tick = 100ms, claim-for = 2s, learn-for = 3s, stale-after = 10s, forget-after = 5m, stall-after = 1m
                 resend-after = 4s
+                queue {
+                  age = 2h, lease = 20s, idle-for = 40s, settle-for = 3s, max-requests = 50
+                  weight { high = 8, medium = 3, low = 0.5 }
+                }
                 decision-log { enabled = off, max-bytes = 1MiB, files = 2 }
               }
               limits {
@@ -175,7 +179,16 @@ class SettingsLoaderTest {
                         Duration.ofSeconds(10),
                         Duration.ofMinutes(5),
                         Duration.ofMinutes(1),
-                        Duration.ofSeconds(4)));
+                        Duration.ofSeconds(4),
+                        new QueueSettings(
+                                new Weight(80_000),
+                                new Weight(30_000),
+                                new Weight(5_000),
+                                Duration.ofHours(2),
+                                Duration.ofSeconds(20),
+                                Duration.ofSeconds(40),
+                                Duration.ofSeconds(3),
+                                50)));
         assertThat(settings.decisionLog()).isEqualTo(new DecisionLogSettings(false, MemoryBytes.ofMebibytes(1), 2));
         assertThat(settings.limits())
                 .isEqualTo(new LimitSettings(

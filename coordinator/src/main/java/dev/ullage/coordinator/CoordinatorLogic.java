@@ -116,7 +116,7 @@ public final class CoordinatorLogic {
         this.planner = LimitPlanner.of(settings.staleAfter(), limits, demands);
         this.desk = new OperatorDesk(planner);
         this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));
-        this.queue = new QueueLogic(settings.queue());
+        this.queue = new QueueLogic(settings.queue(), limits);
         this.leadership = Leadership.start(uid, now);
         effects.add(Note.info("leadership node={} state={} reason=started", node, leadership.state()));
     }
@@ -346,7 +346,7 @@ public final class CoordinatorLogic {
                 plan(token, now);
                 rollOut(token, now);
                 decideOoms(token, now);
-                QueueLogic.Turn turn = queue.tick(view, token, now);
+                QueueLogic.Turn turn = queue.tick(view, token, wishes, now);
                 effects.addAll(turn.effects());
                 turn.changes().forEach(change -> events.add(change, now));
             }
@@ -427,7 +427,7 @@ public final class CoordinatorLogic {
     }
 
     private Situation situation(CoordinatorToken token, Instant now) {
-        return new Situation(view, rollouts.onTheirWay(), wishes, token, now);
+        return new Situation(view, rollouts.onTheirWay(), wishes, token, now, queue.wantedRoom());
     }
 
     private void notePlan(DevicePlan plan, CoordinatorToken token) {

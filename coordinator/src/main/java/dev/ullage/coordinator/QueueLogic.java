@@ -1,6 +1,7 @@
 package dev.ullage.coordinator;
 
 import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
@@ -11,6 +12,7 @@ import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.QueueFigures;
 import dev.ullage.common.protocol.ToOperator.Refused;
+import dev.ullage.config.LimitSettings;
 import dev.ullage.config.QueueSettings;
 import dev.ullage.coordinator.CoordinatorEffect.Note;
 import dev.ullage.coordinator.CoordinatorEffect.Room;
@@ -18,20 +20,28 @@ import dev.ullage.coordinator.admission.AdmissionDesk;
 import dev.ullage.coordinator.admission.AdmissionDesk.Cluster;
 import dev.ullage.coordinator.events.Change;
 import dev.ullage.coordinator.leadership.Leadership;
+import dev.ullage.coordinator.planning.KeptRoom.WantedRoom;
+import dev.ullage.coordinator.planning.OperatorWishes;
+import dev.ullage.coordinator.planning.RoomToMake;
 import dev.ullage.coordinator.view.ClusterView;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
 
 /** The part of a coordinator that has the queue of requests: brings the desk what it decides on. One owner. */
 final class QueueLogic {
     private final AdmissionDesk desk;
+    private OperatorWishes wishes = OperatorWishes.NONE;
     private NavigableSet<NodeId> draining = new TreeSet<>();
 
-    QueueLogic(QueueSettings settings) {
+    private final LimitSettings limits;
+
+    QueueLogic(QueueSettings settings, LimitSettings limits) {
         this.desk = new AdmissionDesk(settings);
+        this.limits = limits;
     }
 
     /** What a look at the queue came to. */
@@ -75,11 +85,13 @@ final class QueueLogic {
     }
 
     private Cluster cluster(ClusterView view, CoordinatorToken token) {
-        return new Cluster(view, token, draining);
+        OperatorWishes chosen = wishes;
+        return new Cluster(view, token, draining, (device, than) -> RoomToMake.on(device, than, view, limits, chosen));
     }
 
     /** Of an active coordinator. */
-    Turn tick(ClusterView view, CoordinatorToken token, Instant now) {
+    Turn tick(ClusterView view, CoordinatorToken token, OperatorWishes operator, Instant now) {
+        wishes = operator;
         AdmissionDesk.Turn turn = desk.tick(cluster(view, token), now);
         List<CoordinatorEffect> effects = new ArrayList<>();
         turn.sends().forEach(send -> effects.add(new Room(token, send)));
@@ -90,6 +102,11 @@ final class QueueLogic {
     /** Another coordinator decides now. */
     void forget() {
         desk.forget();
+    }
+
+    /** What plans should make jobs of lower priority give up. */
+    Map<DeviceId, WantedRoom> wantedRoom() {
+        return desk.wantedRoom();
     }
 
     QueueFigures figures() {

@@ -6,23 +6,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
+import dev.ullage.common.protocol.ToCoordinator.RequestsQuery;
+import dev.ullage.common.protocol.ToCoordinator.RequeueRequest;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.common.testing.TestClock;
@@ -33,6 +39,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.apache.pekko.actor.UnhandledMessage;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.testkit.typed.javadsl.ManualTime;
@@ -78,7 +85,16 @@ class CoordinatorHandlersTest {
                 new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 1, operator.getRef()),
                 new SetReserve(Optional.empty(), Share.NONE, operator.getRef()),
                 new SetShare(JOB, OptionalInt.empty(), Share.ALL, operator.getRef()),
-                new ReleaseCaches(JOB, OptionalInt.empty(), operator.getRef()));
+                new ReleaseCaches(JOB, OptionalInt.empty(), operator.getRef()),
+                new SubmitRequest(
+                        new JobRequest(
+                                JOB, "me", Priority.LOW, List.of(), 1, JobRequest.Wanted.ANY, OptionalLong.empty()),
+                        0,
+                        false,
+                        operator.getRef()),
+                new RequestsQuery(Optional.empty(), operator.getRef()),
+                new CancelRequest(JOB, false, operator.getRef()),
+                new RequeueRequest(JOB, operator.getRef()));
 
         assertThat(messages)
                 .extracting(Object::getClass)
@@ -87,7 +103,7 @@ class CoordinatorHandlersTest {
                         .filter(ToCoordinator.class::isAssignableFrom)
                         .toList());
         messages.forEach(coordinator::tell);
-        operator.receiveSeveralMessages(6);
+        operator.receiveSeveralMessages(10);
         unhandled.expectNoMessage(Duration.ofMillis(50));
     }
 }

@@ -185,6 +185,53 @@ public final class ApiClient {
         return change("/api/v1/release", body, token);
     }
 
+    /** Every request for room: an object with {@code items}, those that wait first. */
+    public JsonNode requests() throws ApiException {
+        return checked(send(request("/api/v1/requests").GET().build()));
+    }
+
+    /**
+     * Asks for room for a job, or says so again.
+     *
+     * @return where it stands
+     */
+    public JsonNode submit(String job, ObjectNode body, String token) throws ApiException {
+        return checked(send(request(requestPath(job))
+                .setHeader(AUTHORIZATION, BEARER + token)
+                .header("Content-Type", "application/json")
+                .PUT(HttpRequest.BodyPublishers.ofString(body.toString()))
+                .build()));
+    }
+
+    /**
+     * A job asks no longer: its room is released.
+     *
+     * @param ended whether it has come to its end by itself
+     * @return what the coordinator says it does
+     */
+    public String cancel(String job, boolean ended, String token) throws ApiException {
+        return send(request(requestPath(job) + (ended ? "?ended=true" : ""))
+                        .setHeader(AUTHORIZATION, BEARER + token)
+                        .DELETE()
+                        .build())
+                .path("message")
+                .asText();
+    }
+
+    /**
+     * Puts a job to the end of the queue.
+     *
+     * @return what the coordinator says it does
+     */
+    public String requeue(String job, String token) throws ApiException {
+        return change(requestPath(job) + "/requeue", JsonNodeFactory.instance.objectNode(), token);
+    }
+
+    private static String requestPath(String job) {
+        return "/api/v1/requests/"
+                + URLEncoder.encode(job, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
     private String change(String path, ObjectNode body, String token) throws ApiException {
         JsonNode json = send(request(path)
                 .setHeader(AUTHORIZATION, BEARER + token)

@@ -1,8 +1,11 @@
 package dev.ullage.cli.run;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class JobProcess {
     private @Nullable Process process;
     private final List<Integer> early = new ArrayList<>();
+    private final CountDownLatch stopped = new CountDownLatch(1);
 
     /** Starts taking signals; those that come before there is a child are kept for it. */
     JobProcess() {
@@ -22,6 +26,9 @@ final class JobProcess {
     private synchronized void signalled(int signal) {
         if (process == null) {
             early.add(signal);
+            if (PosixSignals.ends(signal)) {
+                stopped.countDown();
+            }
         } else {
             pass(process, signal);
         }
@@ -31,6 +38,32 @@ final class JobProcess {
         if (signal != PosixSignals.INTERRUPT || !PosixSignals.hasTerminal()) {
             PosixSignals.send(process.pid(), signal);
         }
+    }
+
+    /** The first signal that means an end and came while there was no child. */
+    synchronized OptionalInt stopSignal() {
+        return early.stream()
+                .filter(PosixSignals::ends)
+                .mapToInt(Integer::intValue)
+                .findFirst();
+    }
+
+    /** Waits for so long, or until such a signal comes. */
+    void awaitSignal(Duration atMost) throws InterruptedException {
+        stopped.await(Math.max(1, atMost.toMillis()), TimeUnit.MILLISECONDS);
+    }
+
+    /** Asks the child to end. */
+    synchronized void end() {
+        if (process != null) {
+            PosixSignals.send(process.pid(), PosixSignals.TERMINATE);
+        }
+    }
+
+    /** The child has ended, and there may be another. */
+    synchronized void ended() {
+        process = null;
+        early.clear();
     }
 
     synchronized Process start(RunPlan plan) throws IOException {

@@ -14,6 +14,8 @@ import java.util.function.IntConsumer;
  */
 final class PosixSignals {
     static final int INTERRUPT = 2;
+    static final int TERMINATE = 15;
+    private static final int HANG_UP = 1;
 
     /** Names and numbers on Linux; the same on every architecture that CUDA runs on. */
     private static final List<String> NAMES = List.of("HUP", "INT", "USR1", "USR2", "TERM");
@@ -58,6 +60,11 @@ final class PosixSignals {
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("this Java takes no signals", e);
         }
+    }
+
+    /** Whether it asks a process to end. */
+    static boolean ends(int signal) {
+        return signal == HANG_UP || signal == INTERRUPT || signal == TERMINATE;
     }
 
     /** Sends a signal; that the process is gone by then is no error. */

@@ -1,26 +1,36 @@
 package dev.ullage.cli.run;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.ullage.cli.CliEnvironment;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
 import dev.ullage.cli.ReadServerOption;
 import dev.ullage.cli.client.ApiClient;
 import dev.ullage.cli.client.ApiException;
+import dev.ullage.cli.node.SteadyClock;
 import dev.ullage.cli.run.ClusterDevices.Host;
 import dev.ullage.cli.run.RunPlan.Surroundings;
 import dev.ullage.cli.show.Terminal;
+import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.MemorySizes;
 import dev.ullage.config.NodeSettings;
 import dev.ullage.config.PolicyName;
 import dev.ullage.config.SettingsException;
 import dev.ullage.config.SettingsLoader;
+import dev.ullage.coordinator.admission.RequestReader;
+import dev.ullage.coordinator.admission.RequestReader.Reading;
+import dev.ullage.coordinator.http.OperatorToken;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,6 +56,10 @@ import picocli.CommandLine.TypeConversionException;
                     + " is one rank.",
             "  ullage run -- torchrun --nproc-per-node 4 train.py",
             "  ullage run --ranks-per-device 2 --memory 12GiB -- mpirun -np 4 python3 train.py",
+            "",
+            "With --wait, --memory-per-rank, --priority, --runs-for or --job-file the job gets room for all its ranks"
+                    + " before it starts, or waits for it in the queue (docs/queue.md): \"ullage jobs\" shows where it"
+                    + " stands, \"ullage cancel\" and \"ullage requeue\" change that. Code 9: no room within --wait.",
             "",
             "Refused with code 6 before anything starts: more ranks than devices, a device list and a count that"
                     + " disagree, memory that no device could ever give. Else the exit code is the job's: its own, or"
@@ -112,9 +126,12 @@ public final class RunCommand implements Callable<Integer> {
     private @Nullable Path config;
 
     @Mixin
+    private QueueOptions queue = new QueueOptions();
+
+    @Mixin
     private ReadServerOption server = new ReadServerOption();
 
-    @Parameters(arity = "1..*", paramLabel = "COMMAND", description = "The launcher with its options and the script.")
+    @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "The launcher with its options and the script.")
     private List<String> command = List.of();
 
     public RunCommand(CliEnvironment environment) {
@@ -127,7 +144,16 @@ public final class RunCommand implements Callable<Integer> {
         Map<String, String> variables = environment.variables();
         NodeSettings node = SettingsLoader.load(Optional.ofNullable(config), List.of(), variables)
                 .node();
-        LaunchRequest request = LauncherArguments.read(command, variables);
+        JobFile file = queue.file();
+        List<String> words = command.isEmpty() ? file.command() : command;
+        if (words.isEmpty()) {
+            throw new CommandFailure(ExitCode.USAGE, "the command that starts the job is missing");
+        }
+        LaunchRequest request = LauncherArguments.read(words, variables);
+        boolean wantsNoDevice = gpus != null && gpus == 0;
+        if (queue.isAsked() && !wantsNoDevice) {
+            return queued(request, node, file);
+        }
         ApiClient client = server.client();
         ClusterDevices cluster = ClusterDevices.of(client.status());
         RunTerms terms = terms(variables);
@@ -137,7 +163,7 @@ public final class RunCommand implements Callable<Integer> {
         if (!verdict.refusals().isEmpty()) {
             throw new CommandFailure(ExitCode.REFUSED, "refused: " + String.join("; ", verdict.refusals()));
         }
-        Optional<String> name = jobName(request, node, variables);
+        Optional<String> name = jobName(request, node, Optional.empty());
         RunPlan plan = RunPlan.of(
                 noWrap ? request.left("--no-wrap") : request, terms, verdict, surroundings(name, node), variables);
         plan.notes().forEach(this::warn);
@@ -150,6 +176,111 @@ public final class RunCommand implements Callable<Integer> {
             warn("several hosts start this job, each with a part: say the same --job on all to have it summed up");
         }
         return run(plan, client, name);
+    }
+
+    /** Through the queue: it starts once all of its room is reserved. */
+    private int queued(LaunchRequest request, NodeSettings node, JobFile file)
+            throws ApiException, CommandFailure, InterruptedException {
+        RunTerms terms = terms(environment.variables());
+        Optional<String> name = jobName(request, node, file.job());
+        RunRequest asked = RunRequest.of(queue.fields(file), request, terms, node.nodeName());
+        String submitter = "%s/%d/%s"
+                .formatted(
+                        node.nodeName(),
+                        ProcessHandle.current().pid(),
+                        ProcessHandle.current()
+                                .info()
+                                .startInstant()
+                                .map(Instant::toString)
+                                .orElse("?"));
+        List<String> problems = new ArrayList<>(asked.problems());
+        Reading reading = RequestReader.read(jobId(name.orElse("job")), submitter, asked.fields());
+        problems.addAll(reading.problems());
+        if (!problems.isEmpty()) {
+            throw new CommandFailure(ExitCode.REFUSED, "refused: " + String.join("; ", problems));
+        }
+        JobRequest wanted = reading.request().orElseThrow();
+        if (queue.isCheck() || dryRun) {
+            environment
+                    .out()
+                    .println("job %s asks for %s: %d device%s, priority %s"
+                            .formatted(
+                                    wanted.job(),
+                                    wanted.text(),
+                                    wanted.devices(),
+                                    wanted.devices() == 1 ? "" : "s",
+                                    wanted.priority()));
+            return ExitCode.OK.code();
+        }
+        Map<String, Object> fields = new LinkedHashMap<>(asked.fields());
+        fields.put("submitter", submitter);
+        ApiClient client = server.client();
+        RunWatch watch = new RunWatch(client, Optional.of(wanted.job().value()));
+        Submission submission =
+                new Submission(client, operatorToken(node), wanted.job().value(), fields, new SteadyClock());
+        return queued(submission, watch, placed -> planned(placed, request, node, wanted, client));
+    }
+
+    private static JobId jobId(String name) throws CommandFailure {
+        try {
+            return new JobId(name);
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailure(ExitCode.USAGE, "job: " + e.getMessage(), e);
+        }
+    }
+
+    private String operatorToken(NodeSettings node) throws CommandFailure {
+        try {
+            return OperatorToken.read(server.tokenFile().orElseGet(() -> OperatorToken.file(node.stateDir())))
+                    .secret();
+        } catch (IOException e) {
+            throw new CommandFailure(ExitCode.STATE_UNUSABLE, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private int queued(Submission submission, RunWatch watch, QueuedRun.Planner planner)
+            throws ApiException, CommandFailure, InterruptedException {
+        QueuedRun run = new QueuedRun(environment, submission, queue.longestWait(), new SteadyClock());
+        try {
+            int code = run.run(planner, watch::look);
+            sumUp(watch, code);
+            return code;
+        } catch (IOException e) {
+            environment.err().println("ullage: the launcher cannot be run: " + e.getMessage());
+            return CANNOT_RUN;
+        }
+    }
+
+    /** On the devices of its placement, and no others. */
+    private RunPlan planned(
+            JsonNode placed, LaunchRequest request, NodeSettings node, JobRequest wanted, ApiClient client)
+            throws ApiException, CommandFailure {
+        ClusterDevices cluster = ClusterDevices.of(client.status());
+        List<DeviceInfo> known = cluster.here(node.nodeName()).map(Host::infos).orElse(List.of());
+        List<DeviceInfo> devices = new ArrayList<>();
+        for (String uuid : QueuedRun.devices(placed)) {
+            devices.add(known.stream()
+                    .filter(info -> info.id().value().equals(uuid))
+                    .findFirst()
+                    .orElseThrow(() -> new CommandFailure(
+                            ExitCode.FAILED, "device " + uuid + " was reserved, and is none of this host's")));
+        }
+        RunTerms before = terms(environment.variables());
+        RunTerms terms = new RunTerms(
+                OptionalInt.of(wanted.ranks()),
+                wanted.ranksPerDevice(),
+                OptionalInt.of(devices.size()),
+                before.memory(),
+                before.visibleDevices(),
+                before.deviceOrder());
+        RunChecks.Verdict verdict =
+                new RunChecks.Verdict(List.of(), List.of(), Optional.of(devices), OptionalInt.of(wanted.ranks()));
+        return RunPlan.of(
+                noWrap ? request.left("--no-wrap") : request,
+                terms,
+                verdict,
+                surroundings(Optional.of(wanted.job().value()), node),
+                environment.variables());
     }
 
     private void requireUsable() throws CommandFailure {
@@ -177,8 +308,10 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     /** With torchrun on several hosts, each host has a launcher of its own, and only a person knows what they share. */
-    private Optional<String> jobName(LaunchRequest request, NodeSettings node, Map<String, String> variables) {
+    private Optional<String> jobName(LaunchRequest request, NodeSettings node, Optional<String> inFile) {
+        Map<String, String> variables = environment.variables();
         Optional<String> said = Optional.ofNullable(job)
+                .or(() -> inFile)
                 .or(() -> Optional.ofNullable(variables.get("ULLAGE_JOB")).filter(name -> !name.isBlank()));
         boolean isPart =
                 request.launcher() == Launcher.TORCHRUN && !request.size().isOneHost();
@@ -207,13 +340,17 @@ public final class RunCommand implements Callable<Integer> {
     private int run(RunPlan plan, ApiClient client, Optional<String> name) throws CommandFailure, InterruptedException {
         RunWatch watch = new RunWatch(client, name);
         int code = start(plan, watch);
+        sumUp(watch, code);
+        return code;
+    }
+
+    private void sumUp(RunWatch watch, int code) {
         watch.look();
         watch.summary().ifPresent(summary -> {
             environment.err().print(summary.text(code, Terminal.NONE));
             environment.err().flush();
         });
         write(watch, code);
-        return code;
     }
 
     private int start(RunPlan plan, RunWatch watch) throws CommandFailure, InterruptedException {

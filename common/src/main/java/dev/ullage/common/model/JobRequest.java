@@ -20,7 +20,6 @@ public record JobRequest(
         List<RankGroup> groups,
         int ranksPerDevice,
         Wanted wanted,
-        HostNeed host,
         OptionalLong runsForMillis) {
     public static final int MAX_RANKS = 4096;
     public static final int MAX_GROUPS = 64;
@@ -47,10 +46,12 @@ public record JobRequest(
      * @param node its name; empty: any
      * @param model what the product name must match, with * and ?; empty: any
      * @param mig what the profile of a MIG instance must match, with * and ?; empty: no MIG instance will do
+     * @param host what their nodes must have
      */
-    public record Wanted(Extent extent, Optional<NodeId> node, Optional<String> model, Optional<String> mig) {
+    public record Wanted(
+            Extent extent, Optional<NodeId> node, Optional<String> model, Optional<String> mig, HostNeed host) {
         public static final Wanted ANY =
-                new Wanted(Extent.FEW_NODES, Optional.empty(), Optional.empty(), Optional.empty());
+                new Wanted(Extent.FEW_NODES, Optional.empty(), Optional.empty(), Optional.empty(), HostNeed.NONE);
 
         public Wanted {
             model.ifPresent(text -> Names.requireName("model", text, MAX_TEXT));
@@ -58,7 +59,7 @@ public record JobRequest(
         }
 
         public Wanted with(Extent other) {
-            return new Wanted(other, node, model, mig);
+            return new Wanted(other, node, model, mig, host);
         }
     }
 
@@ -69,10 +70,6 @@ public record JobRequest(
      */
     public record HostNeed(Optional<MemoryBytes> memory, OptionalInt cpuMilli) {
         public static final HostNeed NONE = new HostNeed(Optional.empty(), OptionalInt.empty());
-
-        public boolean isNone() {
-            return memory.isEmpty() && cpuMilli.isEmpty();
-        }
     }
 
     /** Why nobody could do this, whatever there is; empty when somebody might. */
@@ -111,15 +108,12 @@ public record JobRequest(
     }
 
     public JobRequest withPriority(Priority other) {
-        return new JobRequest(job, submitter, other, groups, ranksPerDevice, wanted, host, runsForMillis);
+        return new JobRequest(job, submitter, other, groups, ranksPerDevice, wanted, runsForMillis);
     }
 
     /** Whether it is placed where the other is: who asks and how urgently makes no difference to that. */
     public boolean isPlacedLike(JobRequest other) {
-        return groups.equals(other.groups)
-                && ranksPerDevice == other.ranksPerDevice
-                && wanted.equals(other.wanted)
-                && host.equals(other.host);
+        return groups.equals(other.groups) && ranksPerDevice == other.ranksPerDevice && wanted.equals(other.wanted);
     }
 
     /** In words: {@code 4 ranks with 20.0 GiB each}. */

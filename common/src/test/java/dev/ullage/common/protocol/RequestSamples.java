@@ -9,20 +9,49 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankGroup;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
+import dev.ullage.common.protocol.ToCoordinator.RequestsQuery;
+import dev.ullage.common.protocol.ToCoordinator.RequeueRequest;
+import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.common.protocol.ToOperator.QueueFigures;
+import dev.ullage.common.protocol.ToOperator.RequestRefused;
+import dev.ullage.common.protocol.ToOperator.Requests;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import org.apache.pekko.actor.typed.ActorRef;
 
 /** The parts of {@link WireSamples} that are about requests. */
 final class RequestSamples {
     private static final NodeId NODE = new NodeId("host-a");
     private static final DeviceId DEVICE = new DeviceId("GPU-5a7c1e2d-0000-4000-8000-0123456789ab");
 
+    private static final JobId JOB = new JobId("bert-large");
+
     private RequestSamples() {}
 
-    static JobRequest request() {
+    static List<WireMessage> full(ActorRef<ToOperator> operator) {
+        return List.of(
+                new SubmitRequest(request(), 61_000, true, operator),
+                new RequestsQuery(Optional.of(JOB), operator),
+                new CancelRequest(JOB, true, operator),
+                new RequeueRequest(JOB, operator),
+                new Requests(List.of(requestState())),
+                new RequestRefused(List.of("this can never fit: 8 ranks with 90.0 GiB each")));
+    }
+
+    static List<WireMessage> sparse(ActorRef<ToOperator> operator) {
+        return List.of(
+                new SubmitRequest(sparseRequest(), 0, false, operator),
+                new RequestsQuery(Optional.empty(), operator),
+                new CancelRequest(JOB, false, operator),
+                new RequeueRequest(JOB, operator),
+                new Requests(List.of(sparseRequestState())),
+                new RequestRefused(List.of()));
+    }
+
+    private static JobRequest request() {
         return new JobRequest(
                 new JobId("bert-large"),
                 "host-a-4242",
@@ -32,12 +61,15 @@ final class RequestSamples {
                         RankGroup.ofMemory(2, MemoryBytes.ofGibibytes(10))),
                 2,
                 new JobRequest.Wanted(
-                        Extent.SAME_NODE, Optional.of(NODE), Optional.of("*H100*"), Optional.of("2g.20gb")),
-                new JobRequest.HostNeed(Optional.of(MemoryBytes.ofGibibytes(64)), OptionalInt.of(8_000)),
+                        Extent.SAME_NODE,
+                        Optional.of(NODE),
+                        Optional.of("*H100*"),
+                        Optional.of("2g.20gb"),
+                        new JobRequest.HostNeed(Optional.of(MemoryBytes.ofGibibytes(64)), OptionalInt.of(8_000))),
                 OptionalLong.of(3_600_000));
     }
 
-    static JobRequest sparseRequest() {
+    private static JobRequest sparseRequest() {
         return new JobRequest(
                 new JobId("bert-large"),
                 "me",
@@ -45,11 +77,10 @@ final class RequestSamples {
                 List.of(RankGroup.ofShare(1, Share.ALL)),
                 1,
                 JobRequest.Wanted.ANY,
-                JobRequest.HostNeed.NONE,
                 OptionalLong.empty());
     }
 
-    static RequestState requestState() {
+    private static RequestState requestState() {
         return new RequestState(
                 request(),
                 RequestState.WAITING,
@@ -64,7 +95,7 @@ final class RequestSamples {
                 List.of("cpus 8 was not counted: no node says how much it has free"));
     }
 
-    static RequestState sparseRequestState() {
+    private static RequestState sparseRequestState() {
         return new RequestState(
                 sparseRequest(), RequestState.PLACED, Optional.empty(), 0, 30_000, List.of(), List.of());
     }

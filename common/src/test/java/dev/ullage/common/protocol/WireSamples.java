@@ -33,7 +33,6 @@ import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ClusterEvent.About;
-import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
@@ -42,14 +41,11 @@ import dev.ullage.common.protocol.ToCoordinator.JobsReported;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.ReleaseCaches;
-import dev.ullage.common.protocol.ToCoordinator.RequestsQuery;
-import dev.ullage.common.protocol.ToCoordinator.RequeueRequest;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.SetReserve;
 import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
-import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
@@ -62,8 +58,6 @@ import dev.ullage.common.protocol.ToOperator.OomMove;
 import dev.ullage.common.protocol.ToOperator.OomMoves;
 import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.Refused;
-import dev.ullage.common.protocol.ToOperator.RequestRefused;
-import dev.ullage.common.protocol.ToOperator.Requests;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
 import dev.ullage.common.protocol.ToWorker.CommitDevice;
@@ -79,6 +73,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /** Two samples of each message: {@code full} has every part, {@code sparse} only what cannot be left out. */
@@ -125,6 +120,11 @@ final class WireSamples {
     }
 
     List<WireMessage> full() {
+        return Stream.concat(allButRequests().stream(), RequestSamples.full(operator).stream())
+                .toList();
+    }
+
+    private List<WireMessage> allButRequests() {
         return List.of(
                 new WorkerAnnounced(NODE, Protocol.VERSION, Optional.of(TOKEN), List.of(INFO), worker),
                 new DeviceSampled(
@@ -146,10 +146,6 @@ final class WireSamples {
                 new SetReserve(Optional.of(DEVICE), Share.ofPercent(30), operator),
                 new SetShare(new JobId("bert-large"), OptionalInt.of(3), Share.ofPercent(50), operator),
                 new ReleaseCaches(new JobId("bert-large"), OptionalInt.of(3), operator),
-                new SubmitRequest(RequestSamples.request(), 61_000, true, operator),
-                new RequestsQuery(Optional.of(new JobId("bert-large")), operator),
-                new CancelRequest(new JobId("bert-large"), true, operator),
-                new RequeueRequest(new JobId("bert-large"), operator),
                 new LearnFrom(TOKEN, coordinator),
                 new DesireLimits(
                         TOKEN,
@@ -172,8 +168,6 @@ final class WireSamples {
                         List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined")),
                         Optional.of(new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500)))),
                         Optional.of(RequestSamples.queueFigures())),
-                new Requests(List.of(RequestSamples.requestState())),
-                new RequestRefused(List.of("this can never fit: 8 ranks with 90.0 GiB each")),
                 new Events(
                         List.of(new ClusterEvent(
                                 new EventId(3, 18),
@@ -189,6 +183,11 @@ final class WireSamples {
     }
 
     List<WireMessage> sparse() {
+        return Stream.concat(sparseButRequests().stream(), RequestSamples.sparse(operator).stream())
+                .toList();
+    }
+
+    private List<WireMessage> sparseButRequests() {
         return List.of(
                 new WorkerAnnounced(NODE, Protocol.VERSION, Optional.empty(), List.of(), worker),
                 new DeviceSampled(NODE, DEVICE, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
@@ -202,10 +201,6 @@ final class WireSamples {
                 new DecisionsQuery(Optional.empty(), Optional.empty(), 0, 1, operator),
                 new SetReserve(Optional.empty(), Share.NONE, operator),
                 new SetShare(new JobId("bert-large"), OptionalInt.empty(), Share.ALL, operator),
-                new SubmitRequest(RequestSamples.sparseRequest(), 0, false, operator),
-                new RequestsQuery(Optional.empty(), operator),
-                new CancelRequest(new JobId("bert-large"), false, operator),
-                new RequeueRequest(new JobId("bert-large"), operator),
                 new LearnFrom(TOKEN, coordinator),
                 new DesireLimits(TOKEN, 1, DEVICE, Share.NONE, List.of(), Optional.empty(), coordinator),
                 new ReleaseCaches(new JobId("bert-large"), OptionalInt.empty(), operator),
@@ -220,8 +215,6 @@ final class WireSamples {
                         "CLAIMING",
                         List.of(new NodeStatus(NODE, 0, List.of(sparseDeviceStatus()))),
                         List.of()),
-                new Requests(List.of(RequestSamples.sparseRequestState())),
-                new RequestRefused(List.of()),
                 new Events(List.of(), true),
                 new Decisions(List.of(), 0, true),
                 new Accepted(""),

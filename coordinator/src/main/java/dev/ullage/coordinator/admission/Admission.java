@@ -3,6 +3,7 @@ package dev.ullage.coordinator.admission;
 import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.RankGroup;
 import dev.ullage.common.model.ReservedPart;
+import dev.ullage.common.protocol.Protocol;
 import java.time.Instant;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -39,12 +40,14 @@ final class Admission {
      */
     Optional<List<ReservedPart>> consider(JobRequest request, boolean mayStart) {
         Optional<Instant> endsAt = request.runsForMillis().isPresent()
-                ? Optional.of(timeline.now().plusMillis(request.runsForMillis().getAsLong()))
+                ? Optional.of(timeline.now()
+                        .plus(Protocol.PLACED_WITHIN)
+                        .plusMillis(request.runsForMillis().getAsLong()))
                 : Optional.empty();
         Optional<List<ReservedPart>> parts = mayStart ? place(request, endsAt) : Optional.empty();
         if (parts.isPresent()) {
             timeline = timeline.with(RunningGang.of(request.job(), parts.get(), timeline.now(), endsAt));
-            kept = kept.map(first -> first.passedBy(request.job()));
+            kept = kept.map(first -> first.endsInTime(endsAt) ? first : first.passedBy(request.job()));
         } else if (kept.isEmpty()) {
             kept = KeptDevices.forFirst(request, timeline, before);
         }
@@ -52,9 +55,7 @@ final class Admission {
     }
 
     private Optional<List<ReservedPart>> place(JobRequest request, Optional<Instant> endsAt) {
-        boolean endsInTime = kept.flatMap(KeptDevices::startsAt)
-                .flatMap(start -> endsAt.filter(end -> !end.isAfter(start)))
-                .isPresent();
+        boolean endsInTime = kept.filter(first -> first.endsInTime(endsAt)).isPresent();
         Shape shape = new Shape(request.groups(), request.ranksPerDevice(), request.wanted(), endsInTime);
         if (kept.isPresent() && inVain.contains(shape)) {
             return Optional.empty();

@@ -1,6 +1,7 @@
 package dev.ullage.coordinator.admission;
 
 import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.NodeId;
@@ -23,6 +24,7 @@ import dev.ullage.coordinator.admission.Entry.Stage;
 import dev.ullage.coordinator.admission.GangAttempt.Send;
 import dev.ullage.coordinator.events.Change;
 import dev.ullage.coordinator.events.EventKind;
+import dev.ullage.coordinator.planning.KeptRoom.WantedRoom;
 import dev.ullage.coordinator.planning.balance.QueueOrder;
 import dev.ullage.coordinator.view.ClusterView;
 import java.time.Duration;
@@ -37,6 +39,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * The requests of a coordinator: who waits in which order, who is given room, and who has it. Decides, and changes
@@ -68,6 +71,7 @@ public final class AdmissionDesk {
 
     private List<Change> changes = new ArrayList<>();
     private Optional<KeptDevices> kept = Optional.empty();
+    private RoomWish wish = RoomWish.NONE;
     private QueuePicture picture = QueuePicture.NONE;
     private Optional<Instant> activeSince = Optional.empty();
     private long attemptNumber;
@@ -81,8 +85,9 @@ public final class AdmissionDesk {
      *
      * @param token of the coordinator, an active one
      * @param draining nodes that take nothing new
+     * @param lower what jobs of lower priority could make room for
      */
-    public record Cluster(ClusterView view, CoordinatorToken token, Set<NodeId> draining) {}
+    public record Cluster(ClusterView view, CoordinatorToken token, Set<NodeId> draining, RoomWish.Lower lower) {}
 
     /** What is to be done: messages to workers, and what happened, for the log of events. */
     public record Turn(List<Send> sends, List<Change> changes) {
@@ -131,6 +136,10 @@ public final class AdmissionDesk {
                             .formatted(waiting));
         }
         request.contradiction().ifPresent(reasons::add);
+        known.filter(entry -> entry.submitter().isEmpty())
+                .filter(entry -> entry.request().ranks() != request.ranks())
+                .ifPresent(entry -> reasons.add("job %s runs with %d ranks, and is not the one that asks for %d"
+                        .formatted(request.job(), entry.request().ranks(), request.ranks())));
         boolean isToBePlaced = isNew || known.get().is(Stage.WAITING);
         boolean isOther = isNew || !known.get().request().isPlacedLike(request);
         if (isToBePlaced && isOther) {
@@ -166,7 +175,7 @@ public final class AdmissionDesk {
         JobRequest request = said.withPriority(chosen.getOrDefault(said.job(), said.priority()));
         boolean isToBePlaced = heard.is(Stage.WAITING) || before.submitter().isEmpty();
         boolean isSame = heard.request().isPlacedLike(request);
-        Entry with = isToBePlaced || isSame ? heard.with(request) : heard;
+        Entry with = isToBePlaced || isSame ? heard.said(request) : heard;
         boolean hasEnded = (with.is(Stage.REQUEUED) || with.is(Stage.LOST)) && !message.running();
         return hasEnded ? with.to(Stage.WAITING, Optional.empty(), with.note(), now) : with;
     }
@@ -209,8 +218,8 @@ public final class AdmissionDesk {
         }
         Entry entry = known.get();
         if (entry.is(Stage.LOST) || entry.is(Stage.REQUEUED)) {
-            return new RequestRefused(List.of(
-                    "job " + job + " is " + entry.stage().label() + ": it waits again once it has ended"));
+            return new RequestRefused(
+                    List.of("job " + job + " is " + entry.stage().label() + ": it waits again once it has ended"));
         }
         Optional<String> why = Optional.of("it was put to the end of the queue");
         boolean hasRoom = entry.is(Stage.PLACED) && entry.reservation().isPresent();
@@ -232,7 +241,7 @@ public final class AdmissionDesk {
             return unknown(job);
         }
         chosen.put(job, priority);
-        entries.put(job, known.get().with(known.get().request().withPriority(priority)));
+        entries.put(job, known.get().with(priority));
         return new Accepted("priority of job %s in the queue: %s -> %s"
                 .formatted(job, known.get().request().priority(), priority));
     }
@@ -287,6 +296,7 @@ public final class AdmissionDesk {
         chosen.clear();
         pauses.clear();
         kept = Optional.empty();
+        wish = RoomWish.NONE;
         picture = QueuePicture.NONE;
         activeSince = Optional.empty();
         attempts.forget();
@@ -306,6 +316,7 @@ public final class AdmissionDesk {
         List<Send> sends = attempts.sends(cluster.view(), late, now);
         late.forEach(outcome -> settle(outcome, now));
         Offers offers = Offers.of(cluster.view(), cluster.draining(), attempts.kept());
+        ask(offers.devices(), cluster.lower());
         picture = picture.renewed(queue(), offers, gangs(), kept, now);
         Turn result = new Turn(sends, changes);
         changes = new ArrayList<>();
@@ -391,6 +402,32 @@ public final class AdmissionDesk {
             admission.consider(entry.request(), mayStart).ifPresent(parts -> begin(entry, parts, token, now));
         }
         kept = admission.kept();
+    }
+
+    /** The first that waits in vain may ask jobs of lower priority for room; both sides are told. */
+    private void ask(List<DeviceOffer> offers, RoomWish.Lower lower) {
+        RoomWish before = wish;
+        wish = kept.map(KeptDevices::first)
+                .flatMap(this::entry)
+                .filter(entry -> entry.is(Stage.WAITING))
+                .map(entry -> RoomWish.of(entry.request(), offers, lower, before))
+                .orElse(RoomWish.NONE);
+        if (wish.wanted().isEmpty() || wish.wanted().equals(before.wanted())) {
+            return;
+        }
+        WantedRoom room = wish.wanted().firstEntry().getValue();
+        String asked = wish.asked().stream().map(JobId::value).collect(Collectors.joining(", "));
+        String what = "waits for room (priority %s): of lower priority, and asked to give up what they do not hold: %s"
+                .formatted(room.priority(), asked);
+        note(EventKind.ROOM_ASKED, room.job(), what);
+        for (JobId job : wish.asked()) {
+            note(EventKind.ROOM_ASKED, job, "is asked to give up what it does not hold, for job " + room.job());
+        }
+    }
+
+    /** What plans should make jobs of lower priority give up. */
+    public NavigableMap<DeviceId, WantedRoom> wantedRoom() {
+        return wish.wanted();
     }
 
     private void begin(Entry entry, List<ReservedPart> parts, CoordinatorToken token, Instant now) {

@@ -3,9 +3,11 @@ package dev.ullage.coordinator.admission;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankGroup;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservedPart;
+import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.RequestState;
 import java.time.Instant;
 import java.util.EnumSet;
@@ -100,7 +102,6 @@ record Entry(
                 List.of(RankGroup.ofMemory(ranks, each)),
                 most,
                 JobRequest.Wanted.ANY,
-                JobRequest.HostNeed.NONE,
                 OptionalLong.empty());
         return new Entry(
                 request, Optional.empty(), now, now, Stage.PLACED, now, Optional.of(reservation), Optional.empty());
@@ -118,9 +119,15 @@ record Entry(
         return new Entry(request, submitter, submittedAt, now, stage, since, reservation, note);
     }
 
-    Entry with(JobRequest newRequest) {
+    /** What its submitter says now. */
+    Entry said(JobRequest newRequest) {
         return new Entry(
                 newRequest, Optional.of(newRequest.submitter()), submittedAt, heardAt, stage, since, reservation, note);
+    }
+
+    Entry with(Priority priority) {
+        return new Entry(
+                request.withPriority(priority), submitter, submittedAt, heardAt, stage, since, reservation, note);
     }
 
     /** The only way to another stage. */
@@ -137,14 +144,15 @@ record Entry(
         return new Entry(request, submitter, now, heardAt, stage, since, reservation, note);
     }
 
-    /** What it runs on, or is given, if anything. */
+    /** What it runs on, or is given, if anything; one that is being given it has not begun. */
     Optional<RunningGang> gang() {
+        Instant begins = is(Stage.PLACING) ? since.plus(Protocol.PLACED_WITHIN) : since;
         return reservation.map(kept -> RunningGang.of(
                 job(),
                 kept.parts(),
                 since,
-                is(Stage.PLACED) && request.runsForMillis().isPresent()
-                        ? Optional.of(since.plusMillis(request.runsForMillis().getAsLong()))
+                request.runsForMillis().isPresent()
+                        ? Optional.of(begins.plusMillis(request.runsForMillis().getAsLong()))
                         : Optional.empty()));
     }
 

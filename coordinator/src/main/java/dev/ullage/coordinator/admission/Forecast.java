@@ -1,8 +1,9 @@
 package dev.ullage.coordinator.admission;
 
+import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
-import dev.ullage.common.model.ReservedPart;
+import dev.ullage.common.model.MemoryBytes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -28,12 +29,20 @@ record Forecast(NavigableMap<JobId, Instant> starts) {
         starts = Collections.unmodifiableNavigableMap(new TreeMap<>(starts));
     }
 
-    static Forecast of(List<JobRequest> queue, Timeline timeline) {
+    /** @param kept for the first of them that can start at all; who is before it waits for devices that are out */
+    static Forecast of(List<JobRequest> queue, Timeline timeline, Optional<KeptDevices> kept) {
         NavigableMap<JobId, Instant> starts = new TreeMap<>();
         List<RunningGang> planned = new ArrayList<>();
         Instant notBefore = timeline.now();
         for (JobRequest request : queue.subList(0, Math.min(DEPTH, queue.size()))) {
-            Optional<Started> started = earliest(request, timeline, planned, notBefore);
+            if (kept.isEmpty() || (planned.isEmpty() && !kept.get().first().equals(request.job()))) {
+                continue;
+            }
+            Optional<Started> started = planned.isEmpty()
+                    ? kept.get()
+                            .startAhead(timeline.now())
+                            .map(at -> new Started(at, kept.get().needs()))
+                    : earliest(request, timeline, planned, notBefore);
             if (started.isEmpty()) {
                 // Who comes after it does not start before it, and of that time nothing is known.
                 break;
@@ -43,12 +52,12 @@ record Forecast(NavigableMap<JobId, Instant> starts) {
             Optional<Instant> end = request.runsForMillis().isPresent()
                     ? Optional.of(notBefore.plusMillis(request.runsForMillis().getAsLong()))
                     : Optional.empty();
-            planned.add(RunningGang.of(request.job(), started.get().parts(), notBefore, end));
+            planned.add(new RunningGang(request.job(), started.get().needs(), notBefore, end));
         }
         return new Forecast(starts);
     }
 
-    private record Started(Instant at, List<ReservedPart> parts) {}
+    private record Started(Instant at, NavigableMap<DeviceId, MemoryBytes> needs) {}
 
     private static Optional<Started> earliest(
             JobRequest request, Timeline timeline, List<RunningGang> planned, Instant notBefore) {
@@ -69,7 +78,8 @@ record Forecast(NavigableMap<JobId, Instant> starts) {
                             .reduce(offer.room(), (room, taken) -> room.minusOrZero(taken))))
                     .toList();
             if (GangPlacer.fits(request, then)) {
-                return GangPlacer.place(request, then, List.of()).map(parts -> new Started(time, parts));
+                return GangPlacer.place(request, then, List.of())
+                        .map(parts -> new Started(time, KeptDevices.needs(parts)));
             }
         }
         return Optional.empty();

@@ -3,6 +3,7 @@ package dev.ullage.coordinator.admission;
 import dev.ullage.common.model.Extent;
 import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.MemoryBytes;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -109,15 +110,19 @@ final class GangTexts {
     /** What was asked for and cannot be looked at; each in a sentence. */
     static List<String> notCounted(JobRequest request) {
         List<String> notes = new ArrayList<>();
-        request.host()
+        request.wanted()
+                .host()
                 .memory()
                 .map(MemoryBytes::toString)
                 .ifPresent(memory ->
                         notes.add("hostMemory " + memory + " was not counted: no node says how much it has free"));
-        request.host()
+        request.wanted()
+                .host()
                 .cpuMilli()
-                .ifPresent(milli -> notes.add("cpus " + milli / 1000 + (milli % 1000 == 0 ? "" : "." + milli % 1000)
-                        + " was not counted: no node says how much it has free"));
+                .ifPresent(milli -> notes.add("cpus %s was not counted: no node says how much it has free"
+                        .formatted(BigDecimal.valueOf(milli, 3)
+                                .stripTrailingZeros()
+                                .toPlainString())));
         return notes;
     }
 }

@@ -21,11 +21,13 @@ import java.util.TreeSet;
  * that have it once everybody there has ended, whenever that is.
  *
  * <p>Others may pass on them only when they end before that, or leave it what it needs then; so nobody who passes
- * delays its start. As long as it is first, its devices stay the same, unless it could start earlier on others: jobs
- * that come and go elsewhere never make it start over.
+ * delays its start. As long as it is first its devices stay the same, unless their time is known and it is earlier
+ * elsewhere. When that time has passed and the room is not there, somebody stays longer than he said: from then on
+ * nothing is known of the start, and nothing new goes there until it has come. So its start only comes nearer, and jobs
+ * that come and go never make it begin again.
  *
  * @param startsAt when the room is there; empty when no known end makes it
- * @param passed who started while they were kept, and is not waited for
+ * @param passed who started there meanwhile, leaves it what it needs, and is not waited for
  */
 record KeptDevices(
         JobId first,
@@ -39,16 +41,18 @@ record KeptDevices(
 
     /** What is to be kept now; empty when not even devices without anybody on them are enough. */
     static Optional<KeptDevices> forFirst(JobRequest first, Timeline timeline, Optional<KeptDevices> before) {
-        Optional<KeptDevices> standing =
-                before.filter(kept -> kept.first().equals(first.job()) && kept.isStillGood(first, timeline));
+        Optional<KeptDevices> standing = before.filter(kept -> kept.first().equals(first.job()))
+                .filter(kept -> kept.isStillGood(first, timeline));
+        if (standing.filter(kept -> kept.startAhead(timeline.now()).isEmpty()).isPresent()) {
+            return standing;
+        }
         Optional<Instant> earliest = timeline.ends().stream()
                 .filter(end -> GangPlacer.fits(first, timeline.at(end)))
                 .findFirst();
-        boolean isEarlier = earliest.isPresent()
-                && standing.flatMap(KeptDevices::startsAt)
-                        .map(earliest.get()::isBefore)
-                        .orElse(true);
-        if (standing.isPresent() && !isEarlier) {
+        Optional<Instant> stands = standing.flatMap(KeptDevices::startsAt);
+        boolean isEarlier = stands.isEmpty()
+                || earliest.filter(end -> end.isBefore(stands.get())).isPresent();
+        if (!isEarlier) {
             return standing;
         }
         return earliest.map(timeline::at)
@@ -57,17 +61,19 @@ record KeptDevices(
                 .map(parts -> new KeptDevices(first.job(), needs(parts), earliest, new TreeSet<>()));
     }
 
-    private static NavigableMap<DeviceId, MemoryBytes> needs(List<ReservedPart> parts) {
+    static NavigableMap<DeviceId, MemoryBytes> needs(List<ReservedPart> parts) {
         NavigableMap<DeviceId, MemoryBytes> needs = new TreeMap<>();
         parts.forEach(part -> needs.put(part.device(), part.amount()));
         return needs;
     }
 
+    /** When the room is there, as far as that can still be told. */
+    Optional<Instant> startAhead(Instant now) {
+        return startsAt.filter(at -> at.isAfter(now));
+    }
+
     /** Whether these devices are still there, and will have the room when it was thought. */
     private boolean isStillGood(JobRequest request, Timeline timeline) {
-        if (startsAt.filter(at -> !at.isAfter(timeline.now())).isPresent()) {
-            return false;
-        }
         List<DeviceOffer> mine = then(timeline).stream()
                 .filter(offer -> needs.containsKey(offer.id()) && offer.out().isEmpty())
                 .toList();
@@ -76,7 +82,13 @@ record KeptDevices(
 
     /** The devices at the time of the start. */
     private List<DeviceOffer> then(Timeline timeline) {
-        return startsAt.map(timeline::at).orElseGet(() -> timeline.emptiedBut(gang -> passed.contains(gang.job())));
+        return startsAt.map(timeline::dueBy).orElseGet(() -> timeline.emptiedBut(gang -> passed.contains(gang.job())));
+    }
+
+    /** Whether one that ends then is gone when the room is needed. */
+    boolean endsInTime(Optional<Instant> endsAt) {
+        return startsAt.isPresent()
+                && endsAt.filter(end -> !end.isAfter(startsAt.get())).isPresent();
     }
 
     KeptDevices passedBy(JobId job) {
@@ -87,9 +99,7 @@ record KeptDevices(
 
     /** What another job may take: all there is where it ends in time, else what is left beside what is needed here. */
     List<DeviceOffer> leftFor(Optional<Instant> endsAt, Timeline timeline) {
-        boolean endsInTime = startsAt.isPresent()
-                && endsAt.filter(end -> !end.isAfter(startsAt.get())).isPresent();
-        if (endsInTime) {
+        if (endsInTime(endsAt)) {
             return timeline.offers();
         }
         List<DeviceOffer> then = then(timeline);

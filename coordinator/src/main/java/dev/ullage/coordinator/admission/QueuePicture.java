@@ -51,7 +51,9 @@ record QueuePicture(
         return new QueuePicture(
                 Optional.of(now),
                 Forecast.of(
-                        queue.stream().map(Entry::request).toList(), new Timeline(nowOffers.devices(), running, now)),
+                        queue.stream().map(Entry::request).toList(),
+                        new Timeline(nowOffers.devices(), running, now),
+                        nowKept),
                 nowKept,
                 nowOffers.devices(),
                 nowOffers.unknown());

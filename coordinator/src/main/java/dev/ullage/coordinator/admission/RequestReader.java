@@ -92,8 +92,8 @@ public final class RequestReader {
                 text("extent", RequestReader::extent).orElse(Extent.FEW_NODES),
                 text("node", NodeId::new),
                 text("model", RequestReader::name),
-                text("mig", RequestReader::name));
-        HostNeed host = new HostNeed(text("hostMemory", RequestReader::positive), cpuMilli());
+                text("mig", RequestReader::name),
+                new HostNeed(text("hostMemory", RequestReader::positive), cpuMilli()));
         Optional<Duration> runsFor = text("runsFor", RUNS_FOR);
         OptionalLong millis =
                 runsFor.isPresent() ? OptionalLong.of(runsFor.get().toMillis()) : OptionalLong.empty();
@@ -101,7 +101,7 @@ public final class RequestReader {
             return new Reading(Optional.empty(), problems);
         }
         try {
-            JobRequest request = new JobRequest(job, submitter, priority, groups, ranksPerDevice, wanted, host, millis);
+            JobRequest request = new JobRequest(job, submitter, priority, groups, ranksPerDevice, wanted, millis);
             return request.contradiction()
                     .map(why -> new Reading(Optional.empty(), List.of(why)))
                     .orElseGet(() -> new Reading(Optional.of(request), List.of()));

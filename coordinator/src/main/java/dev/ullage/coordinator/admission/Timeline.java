@@ -47,6 +47,15 @@ record Timeline(List<DeviceOffer> offers, List<RunningGang> running, Instant now
                 .toList();
     }
 
+    /** When all has ended that was to end by then, also what is over its time by now. */
+    List<DeviceOffer> dueBy(Instant time) {
+        Predicate<RunningGang> isDue =
+                gang -> gang.endsAt().filter(end -> !end.isAfter(time)).isPresent();
+        return offers.stream()
+                .map(offer -> offer.withRoom(offer.room().plus(sum(offer, isDue))))
+                .toList();
+    }
+
     /** When all but these have ended, whoever they are. */
     List<DeviceOffer> emptiedBut(Predicate<RunningGang> stays) {
         return offers.stream()

@@ -43,6 +43,8 @@ public enum EventKind {
     JOB_PLACED,
     /** A ledger refused, or did not answer in time: what was reserved is released, and the job waits again. */
     PLACEMENT_FAILED,
+    /** A job waits for room, and others of lower priority are asked to make some. */
+    ROOM_ASKED,
     JOB_REQUEUED,
     /** It asks no longer: cancelled, or not heard of. */
     JOB_WITHDRAWN;

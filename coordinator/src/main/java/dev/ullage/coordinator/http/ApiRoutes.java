@@ -80,7 +80,8 @@ final class ApiRoutes extends AllDirectives {
     private final RequestApi requests;
     private final OpenApi description = OpenApi.load();
     /** What {@link #route} was not asked for. */
-    private final SortedSet<String> paths = new TreeSet<>(List.of("/", "/metrics", "/api/v1/stream"));
+    private final SortedSet<String> paths = new TreeSet<>(
+            List.of("/", "/metrics", "/api/v1/stream", "/api/v1/requests/JOB", "/api/v1/requests/JOB/requeue"));
 
     ApiRoutes(
             ActorSystem<?> system,
@@ -137,8 +138,6 @@ final class ApiRoutes extends AllDirectives {
     }
 
     private Route request() {
-        paths.add("/api/v1/requests/JOB");
-        paths.add("/api/v1/requests/JOB/requeue");
         return concat(
                 path(
                         PathMatchers.segment(),

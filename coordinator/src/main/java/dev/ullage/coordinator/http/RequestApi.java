@@ -62,8 +62,10 @@ final class RequestApi {
     }
 
     CompletionStage<HttpResponse> one(String name) {
-        return withJob(name, job -> coordinator.ask(
-                replyTo -> new RequestsQuery(Optional.of(job), replyTo), answer -> found(job, answer)));
+        return withJob(
+                name,
+                job -> coordinator.ask(
+                        replyTo -> new RequestsQuery(Optional.of(job), replyTo), answer -> found(job, answer)));
     }
 
     private static HttpResponse found(JobId job, ToOperator answer) {
@@ -109,8 +111,7 @@ final class RequestApi {
     /** @param ended whether the job has come to its end by itself */
     CompletionStage<HttpResponse> cancel(String name, boolean ended) {
         return withJob(
-                name,
-                job -> coordinator.ask(replyTo -> new CancelRequest(job, ended, replyTo), RequestApi::done));
+                name, job -> coordinator.ask(replyTo -> new CancelRequest(job, ended, replyTo), RequestApi::done));
     }
 
     CompletionStage<HttpResponse> requeue(String name) {
@@ -128,10 +129,8 @@ final class RequestApi {
     /** A coordinator that refuses everything will not for long; one that refuses this will not do it. */
     private static HttpResponse other(ToOperator answer) {
         if (answer instanceof RequestRefused refused) {
-            return ApiRoutes.response(new Problem(
-                    StatusCodes.CONFLICT,
-                    "refused: " + String.join("; ", refused.reasons()),
-                    List.of()));
+            return ApiRoutes.response(
+                    new Problem(StatusCodes.CONFLICT, "refused: " + String.join("; ", refused.reasons()), List.of()));
         }
         return answer instanceof Refused refused
                 ? ApiRoutes.response(Problem.of(StatusCodes.SERVICE_UNAVAILABLE, refused.message()))
@@ -150,7 +149,7 @@ final class RequestApi {
     }
 
     private static CompletionStage<HttpResponse> refused(List<String> problems) {
-        return CompletableFuture.completedStage(ApiRoutes.response(
-                new Problem(StatusCodes.BAD_REQUEST, "the request cannot be understood", problems)));
+        return CompletableFuture.completedStage(
+                ApiRoutes.response(new Problem(StatusCodes.BAD_REQUEST, "the request cannot be understood", problems)));
     }
 }

@@ -13,6 +13,7 @@ import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.QueueFigures;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
 import dev.ullage.common.protocol.TurnReport;
 import java.util.List;
@@ -64,10 +65,19 @@ final class ClusterMetrics {
         for (RolloutState state : RolloutState.values()) {
             series.put(Metric.ROLLOUTS, List.of(lowerCase(state.name())), inState(status, state));
         }
+        status.queue().ifPresent(this::queue);
         status.nodes().forEach(this::node);
         series.put(Metric.LEFT_OUT, List.of("nodes"), Math.max(0, nodes - bounds.nodes()));
         series.put(Metric.LEFT_OUT, List.of("devices"), Math.max(0, devices - bounds.devices()));
         series.put(Metric.LEFT_OUT, List.of("ranks"), Math.max(0, ranks - bounds.ranks()));
+    }
+
+    private void queue(QueueFigures queue) {
+        series.put(Metric.QUEUE_JOBS, List.of("waiting"), queue.waiting());
+        series.put(Metric.QUEUE_JOBS, List.of("placing"), queue.placing());
+        series.put(Metric.QUEUE_JOBS, List.of("placed"), queue.running());
+        series.put(Metric.QUEUE_ATTEMPTS, List.of("placed"), queue.placed());
+        series.put(Metric.QUEUE_ATTEMPTS, List.of("failed"), queue.failed());
     }
 
     private static long inState(ClusterStatus status, RolloutState state) {

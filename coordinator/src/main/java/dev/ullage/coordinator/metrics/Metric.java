@@ -30,6 +30,21 @@ enum Metric {
             "ullage_rollout_seconds",
             Label.NONE,
             "Time from a plan to the last confirmation; each settled plan that this node saw is counted once."),
+    QUEUE_JOBS(
+            Kind.GAUGE,
+            "ullage_queue_jobs",
+            List.of("state"),
+            "Jobs that asked for room: waiting, placing (ledgers are being asked) or placed."),
+    QUEUE_ATTEMPTS(
+            Kind.COUNTER,
+            "ullage_queue_attempts",
+            List.of("result"),
+            "Attempts to place a job since the coordinator started: placed or failed."),
+    QUEUE_WAIT_SECONDS(
+            Kind.HISTOGRAM,
+            "ullage_queue_wait_seconds",
+            Label.NONE,
+            "How long jobs had waited when they were placed, since the coordinator started."),
     SCRAPE_SECONDS(
             Kind.GAUGE,
             "ullage_scrape_seconds",

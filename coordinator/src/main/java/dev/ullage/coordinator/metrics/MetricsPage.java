@@ -59,6 +59,7 @@ public final class MetricsPage {
         putDecisions(series);
         List<MetricSnapshot> snapshots = new ArrayList<>(series.snapshots());
         snapshots.add(rolloutTimes.snapshot());
+        status.queue().map(QueueWaits::of).ifPresent(snapshots::add);
         return written(snapshots);
     }
 

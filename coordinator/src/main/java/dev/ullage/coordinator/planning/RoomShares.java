@@ -136,7 +136,7 @@ final class RoomShares {
      * The most that the rank held lately: less would make it run out in a phase that comes again. Where its steps are
      * not watched, the most it ever held counts.
      */
-    private static Optional<MemoryBytes> held(RankObserved observed) {
+    static Optional<MemoryBytes> held(RankObserved observed) {
         Optional<MemoryBytes> inSteps = observed.watch().stream()
                 .flatMap(watch -> watch.phases().stream())
                 .map(PhasePeak::held)

@@ -81,9 +81,8 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
     private static LedgerReport ledger(LimitsReported report) {
         LedgerReport ledger = report.ledger();
         Optional<List<ReservationReport>> own = ledger.reservations()
-                .map(all -> all.stream()
-                        .map(held -> ownPart(held, report.device()))
-                        .toList());
+                .map(all ->
+                        all.stream().map(held -> ownPart(held, report.device())).toList());
         return new LedgerReport(
                 ledger.wanted(),
                 ledger.inForce(),

@@ -43,6 +43,7 @@ import dev.ullage.config.QueueSettings;
 import dev.ullage.coordinator.admission.AdmissionDesk.Cluster;
 import dev.ullage.coordinator.admission.GangAttempt.Send;
 import dev.ullage.coordinator.events.Change;
+import dev.ullage.coordinator.planning.RoomToMake;
 import dev.ullage.coordinator.view.ClusterView;
 import java.time.Duration;
 import java.time.Instant;
@@ -195,14 +196,7 @@ final class VirtualCluster {
 
     static JobRequest request(String job, Priority priority, List<RankGroup> groups, OptionalLong runsForMillis) {
         return new JobRequest(
-                new JobId(job),
-                "submitter-of-" + job,
-                priority,
-                groups,
-                1,
-                JobRequest.Wanted.ANY,
-                JobRequest.HostNeed.NONE,
-                runsForMillis);
+                new JobId(job), "submitter-of-" + job, priority, groups, 1, JobRequest.Wanted.ANY, runsForMillis);
     }
 
     static JobRequest spread(JobRequest request, Extent extent) {
@@ -213,7 +207,6 @@ final class VirtualCluster {
                 request.groups(),
                 request.ranksPerDevice(),
                 request.wanted().with(extent),
-                request.host(),
                 request.runsForMillis());
     }
 
@@ -242,7 +235,7 @@ final class VirtualCluster {
     }
 
     Cluster cluster() {
-        return new Cluster(view, token, draining);
+        return new Cluster(view, token, draining, (device, than) -> RoomToMake.NONE);
     }
 
     /** One look of the desk. */

@@ -8,13 +8,16 @@ import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
 import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NeedsRestart;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
+import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankFacts;
+import dev.ullage.common.model.RankGroup;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.RankUse;
@@ -26,11 +29,13 @@ import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.RequestState;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
 import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.NodeStatus;
+import dev.ullage.common.protocol.ToOperator.QueueFigures;
 import dev.ullage.common.protocol.ToOperator.RankReason;
 import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
@@ -55,11 +60,21 @@ public final class Statuses {
 
     public static ClusterStatus active(DeviceStatus... devices) {
         return new ClusterStatus(
-                new NodeId("host-a"),
-                Optional.of(new CoordinatorToken(3, "c-1")),
-                "ACTIVE",
-                List.of(new NodeStatus(new NodeId("host-b"), 120, List.of(devices))),
-                List.of(new RolloutStatus(new DeviceId("GPU-1"), 7, RolloutState.SETTLED, 35, "2 ranks")));
+                        new NodeId("host-a"),
+                        Optional.of(new CoordinatorToken(3, "c-1")),
+                        "ACTIVE",
+                        List.of(new NodeStatus(new NodeId("host-b"), 120, List.of(devices))),
+                        List.of(new RolloutStatus(new DeviceId("GPU-1"), 7, RolloutState.SETTLED, 35, "2 ranks")))
+                .with(new QueueFigures(
+                        2,
+                        1,
+                        3,
+                        List.of(
+                                new QueueFigures.Bucket(OptionalLong.of(60), 4),
+                                new QueueFigures.Bucket(OptionalLong.empty(), 1)),
+                        100_500,
+                        5,
+                        1));
     }
 
     /** A device that was announced and not heard of since. */
@@ -202,5 +217,29 @@ public final class Statuses {
 
     private static MemoryBytes gibibytes(long amount) {
         return MemoryBytes.ofGibibytes(amount);
+    }
+
+    /** One of which everything is known. */
+    static RequestState request() {
+        JobRequest request = new JobRequest(
+                new JobId("bert"),
+                "me",
+                Priority.HIGH,
+                List.of(RankGroup.ofMemory(1, MemoryBytes.ofGibibytes(20))),
+                1,
+                JobRequest.Wanted.ANY,
+                OptionalLong.of(60_000));
+        RequestState.Waiting waiting = new RequestState.Waiting(
+                OptionalInt.of(1), "1 device with 20.0 GiB each", OptionalLong.of(5_000), "the times of others");
+        RequestState.RankPlace place = new RequestState.RankPlace(
+                0, new NodeId("host-b"), 0, new DeviceId("GPU-1"), OptionalInt.of(1), MemoryBytes.ofGibibytes(20));
+        return new RequestState(
+                request,
+                RequestState.WAITING,
+                Optional.of(waiting),
+                7_000,
+                30_000,
+                List.of(place),
+                List.of("cpus 8 was not counted"));
     }
 }

@@ -1,0 +1,75 @@
+package dev.ullage.cli.run;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.cli.client.ApiClient;
+import dev.ullage.cli.client.ApiException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A job's request at the coordinator, said again as often as it is asked to be. It remembers how long the job has
+ * waited, so that a coordinator that takes over learns it. One thread.
+ */
+final class Submission {
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final ApiClient client;
+    private final String token;
+    private final String job;
+    private final ObjectNode body;
+    private final Clock clock;
+    private long waitedMillis;
+    private Instant waitedAt;
+    /** Whether the coordinator has something of ours by this name: what is another's is not ours to withdraw. */
+    private boolean isKnown;
+
+    /** @param fields what it asks for, with who asks */
+    Submission(ApiClient client, String token, String job, Map<String, Object> fields, Clock clock) {
+        this.client = client;
+        this.token = token;
+        this.job = job;
+        this.body = JSON.valueToTree(fields);
+        this.clock = clock;
+        this.waitedAt = clock.instant();
+    }
+
+    String job() {
+        return job;
+    }
+
+    /** @param isRunning whether its launcher runs */
+    JsonNode say(boolean isRunning) throws ApiException {
+        ObjectNode now = body.deepCopy();
+        now.put("waitedMillis", waitedMillis + sinceAnswer().toMillis());
+        now.put("running", isRunning);
+        JsonNode state = client.submit(job, now, token);
+        waitedMillis = state.path("waitedMillis").asLong(waitedMillis);
+        waitedAt = clock.instant();
+        isKnown = !state.path("state").asText().equals("cancelled");
+        // An operator may have chosen another: the next coordinator is to know it.
+        Optional.ofNullable(state.path("priority").textValue()).ifPresent(priority -> body.put("priority", priority));
+        return state;
+    }
+
+    private Duration sinceAnswer() {
+        Duration since = Duration.between(waitedAt, clock.instant());
+        return since.isNegative() ? Duration.ZERO : since;
+    }
+
+    /** Gives its room back, or its place in the queue. That nobody answers is no trouble: its lease runs out. */
+    void end(boolean hasEnded) {
+        if (!isKnown) {
+            return;
+        }
+        try {
+            client.cancel(job, hasEnded, token);
+        } catch (ApiException e) {
+            // As above.
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package dev.ullage.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.ullage.cli.CommandFailure;
+import dev.ullage.common.model.MemoryBytes;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RunRequestTest {
+    private static RunTerms terms(OptionalInt ranks, int ranksPerDevice, Optional<MemoryBytes> memory) {
+        return new RunTerms(ranks, ranksPerDevice, OptionalInt.empty(), memory, Optional.empty(), Optional.empty());
+    }
+
+    private static RunRequest of(Map<String, Object> said, String command, RunTerms terms) {
+        return RunRequest.of(said, LauncherArguments.read(List.of(command.split(" ")), Map.of()), terms, "host-a");
+    }
+
+    private static RunRequest of(Map<String, Object> said, String command) {
+        return of(said, command, terms(OptionalInt.empty(), 1, Optional.empty()));
+    }
+
+    @Test
+    void whatTheLauncherDoesIsAskedForWhereNobodySaysOtherwise() {
+        RunRequest plain = of(Map.of(), "torchrun --nproc-per-node 4 train.py");
+        assertThat(plain.problems()).isEmpty();
+        assertThat(plain.fields())
+                .containsOnly(Map.entry("ranks", 4), Map.entry("memoryPerRank", "100%"), Map.entry("node", "host-a"));
+
+        RunRequest shared = of(
+                Map.of("priority", "high"),
+                "mpirun -np 4 python3 train.py",
+                terms(OptionalInt.empty(), 2, Optional.of(MemoryBytes.ofGibibytes(12))));
+        assertThat(shared.fields())
+                .containsEntry("memoryPerRank", Long.toString(12L << 30))
+                .containsEntry("ranksPerDevice", 2)
+                .containsEntry("priority", "high");
+    }
+
+    @Test
+    void whatDoesNotGoTogetherIsSaidAllAtOnce() {
+        assertThat(of(Map.of("ranks", 3, "node", "host-b"), "torchrun --nproc-per-node 4 train.py")
+                        .problems())
+                .containsExactly(
+                        "room is asked for 3 ranks, and torchrun starts 4",
+                        "node = host-b: torchrun starts its ranks on this host, which is node host-a");
+        assertThat(of(Map.of(), "torchrun --nnodes 2 --nproc-per-node 4 train.py")
+                        .problems())
+                .singleElement()
+                .asString()
+                .contains("on other hosts too");
+        assertThat(of(Map.of(), "sh start.sh").problems())
+                .containsExactly("how many ranks there will be cannot be told: say --ranks");
+        assertThat(of(Map.of("mig", "2g.*"), "torchrun --nproc-per-node 2 t.py").problems())
+                .singleElement()
+                .asString()
+                .startsWith("mig:");
+        List<Map<String, Object>> groups = List.of(Map.of("ranks", 1), Map.of("ranks", 2));
+        assertThat(of(Map.of("groups", groups, "ranksPerDevice", 2), "torchrun --nproc-per-node 4 t.py")
+                        .problems())
+                .hasSize(2);
+    }
+
+    @Test
+    void aJobFileIsReadAsTheSettingsAre(@TempDir Path folder) throws IOException, CommandFailure {
+        Path file = Files.writeString(
+                folder.resolve("job.conf"),
+                """
+                job = bert
+                command = [torchrun, --nproc-per-node, 4, train.py]
+                groups = [{ ranks = 2, memory-per-rank = 20GiB }, { ranks = 2, memory-per-rank = 10GiB }]
+                runs-for = 2h
+                """);
+
+        JobFile job = JobFile.read(file);
+
+        assertThat(job.job()).contains("bert");
+        assertThat(job.command()).containsExactly("torchrun", "--nproc-per-node", "4", "train.py");
+        assertThat(job.fields())
+                .containsEntry("runsFor", "2h")
+                .containsEntry(
+                        "groups",
+                        List.of(
+                                Map.of("ranks", 2, "memoryPerRank", "20GiB"),
+                                Map.of("ranks", 2, "memoryPerRank", "10GiB")));
+        Path broken = Files.writeString(folder.resolve("broken.conf"), "ranks = {");
+        assertThatThrownBy(() -> JobFile.read(broken))
+                .isInstanceOf(CommandFailure.class)
+                .hasMessageContaining("broken.conf");
+        assertThatThrownBy(() -> JobFile.read(folder.resolve("none.conf"))).isInstanceOf(CommandFailure.class);
+    }
+}

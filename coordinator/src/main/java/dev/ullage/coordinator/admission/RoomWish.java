@@ -1,0 +1,79 @@
+package dev.ullage.coordinator.admission;
+
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.JobRequest;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Priority;
+import dev.ullage.common.model.ReservedPart;
+import dev.ullage.coordinator.planning.KeptRoom.WantedRoom;
+import dev.ullage.coordinator.planning.RoomToMake;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Room that the first of the queue would like jobs of lower priority to make: asked for only where all of its ranks
+ * would find room by that. Pure.
+ *
+ * @param asked the jobs that would give something up
+ */
+public record RoomWish(NavigableMap<DeviceId, WantedRoom> wanted, NavigableSet<JobId> asked) {
+    static final RoomWish NONE = new RoomWish(new TreeMap<>(), new TreeSet<>());
+
+    public RoomWish {
+        wanted = Collections.unmodifiableNavigableMap(new TreeMap<>(wanted));
+        asked = Collections.unmodifiableNavigableSet(new TreeSet<>(asked));
+    }
+
+    /** What the ranks of a device could give up for a job of this priority. */
+    public interface Lower {
+        RoomToMake on(DeviceId device, Priority than);
+    }
+
+    /**
+     * @param before what was wished when it was looked at last: kept while it would still do, so that nobody is asked
+     *     in turns
+     */
+    static RoomWish of(JobRequest first, List<DeviceOffer> offers, Lower lower, RoomWish before) {
+        List<DeviceOffer> made = new ArrayList<>();
+        for (DeviceOffer offer : offers) {
+            MemoryBytes more = offer.out().isPresent()
+                    ? MemoryBytes.ZERO
+                    : lower.on(offer.id(), first.priority()).amount();
+            made.add(offer.withRoom(offer.room().plus(more)));
+        }
+        if (before.isFor(first) && before.wouldDo(first, made)) {
+            return before.askingNow(lower, first.priority());
+        }
+        Optional<List<ReservedPart>> parts =
+                GangPlacer.fits(first, offers) ? Optional.empty() : GangPlacer.place(first, made, List.of());
+        NavigableMap<DeviceId, WantedRoom> wanted = new TreeMap<>();
+        parts.ifPresent(placed -> placed.forEach(
+                part -> wanted.put(part.device(), new WantedRoom(first.job(), first.priority(), part.amount()))));
+        return new RoomWish(wanted, before.asked()).askingNow(lower, first.priority());
+    }
+
+    private boolean isFor(JobRequest first) {
+        return wanted.values().stream()
+                        .allMatch(room -> room.job().equals(first.job()) && room.priority() == first.priority())
+                && !wanted.isEmpty();
+    }
+
+    private boolean wouldDo(JobRequest first, List<DeviceOffer> made) {
+        return GangPlacer.fits(
+                first,
+                made.stream().filter(offer -> wanted.containsKey(offer.id())).toList());
+    }
+
+    private RoomWish askingNow(Lower lower, Priority than) {
+        NavigableSet<JobId> jobs = new TreeSet<>();
+        wanted.keySet().forEach(device -> jobs.addAll(lower.on(device, than).jobs()));
+        return new RoomWish(wanted, jobs);
+    }
+}
