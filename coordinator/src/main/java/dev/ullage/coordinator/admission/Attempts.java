@@ -77,6 +77,14 @@ final class Attempts {
                 .toList();
     }
 
+    /** What is being given back, and is room again in a moment. */
+    List<Reservation> releasing() {
+        return open.values().stream()
+                .filter(attempt -> attempt.state() == State.RELEASING)
+                .map(GangAttempt::reservation)
+                .toList();
+    }
+
     /** What the newest reports come to. */
     List<Outcome> read(ClusterView view, CoordinatorToken token, Instant now) {
         List<Outcome> outcomes = new ArrayList<>();
