@@ -96,6 +96,8 @@ class QueueIT {
             assertThat(waiting.path("waitsFor").asText())
                     .contains("2 devices with a whole device each; 1 has that now");
 
+            await(server, "the third job waits behind it", "third", "waiting");
+
             acting.process().kill();
 
             JsonNode third2 = await(server, "the third job waits at the next coordinator", "third", "waiting");
