@@ -8,8 +8,6 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankGroup;
 import dev.ullage.common.model.Share;
-import dev.ullage.common.protocol.RequestState;
-import dev.ullage.common.protocol.ToOperator.RequestRefused;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -85,48 +83,6 @@ class AdmissionPropertyTest {
         assertThat(cluster.jobsWithAPart(report -> true))
                 .as("jobs with room are those that are placed, seed %d", seed)
                 .containsExactlyElementsOf(cluster.placed());
-    }
-
-    // Goal: the start that the first of the queue was told is kept. Method: everybody says how long they run and keeps
-    // to it; what is told is compared with what comes.
-    @Property(tries = 40)
-    void whoPassesNeverDelaysTheFirst(@ForAll long seed) {
-        SplittableRandom random = new SplittableRandom(seed);
-        VirtualCluster cluster = VirtualCluster.of(Share.ofPercent(20), DEVICE, 2, 2, 3);
-        Map<String, Instant> ends = new LinkedHashMap<>();
-        Map<String, Long> times = new LinkedHashMap<>();
-        Map<String, Instant> told = new LinkedHashMap<>();
-        int next = 0;
-        for (int step = 0; step < 4 * STEPS; step++) {
-            if (random.nextInt(3) == 0 && next < 60) {
-                JobRequest request = random("job-" + next++, random, true).withPriority(Priority.MEDIUM);
-                if (!(cluster.submit(request) instanceof RequestRefused)) {
-                    times.put(request.job().value(), request.runsForMillis().getAsLong());
-                }
-            }
-            cluster.tick();
-            for (String job : cluster.placed()) {
-                ends.computeIfAbsent(job, name -> cluster.now.plusMillis(times.getOrDefault(name, 0L)));
-            }
-            List.copyOf(ends.keySet()).stream()
-                    .filter(job -> !ends.getOrDefault(job, Instant.MAX).isAfter(cluster.now))
-                    .filter(job -> cluster.placed().contains(job))
-                    .forEach(cluster::ends);
-            // Another look or two after the room is there, and the time that the messages take.
-            told.forEach((job, start) -> assertThat(cluster.waiting().contains(job)
-                            && start.plus(Duration.ofSeconds(3)).isBefore(cluster.now))
-                    .as("%s was told %s, now it is %s, seed %d", job, start, cluster.now, seed)
-                    .isFalse());
-            cluster.waiting().stream().findFirst().ifPresent(first -> tell(cluster, first, told));
-        }
-        assertThat(ends).as("seed %d", seed).isNotEmpty();
-    }
-
-    private static void tell(VirtualCluster cluster, String first, Map<String, Instant> told) {
-        RequestState.Waiting waiting = cluster.state(first).waiting().orElseThrow();
-        if (waiting.startsInMillis().isPresent() && !told.containsKey(first)) {
-            told.put(first, cluster.now.plusMillis(waiting.startsInMillis().getAsLong()));
-        }
     }
 
     // Goal: everybody comes to run, whoever comes later and whatever is known of how long anybody runs.
