@@ -18,7 +18,9 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
-/** The part of {@link CoordinatorLogic} that says when a guard holds plans back: once for each reason, not each tick. */
+/**
+ * The part of {@link CoordinatorLogic} that says when a guard holds plans back: once for each reason, not each tick.
+ */
 final class HeldBack {
     private final NavigableMap<DeviceId, Rule> devices = new TreeMap<>();
     private final EventLog events;

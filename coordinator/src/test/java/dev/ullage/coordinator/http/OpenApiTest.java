@@ -193,7 +193,7 @@ class OpenApiTest {
         });
 
         assertThat(described.remove(A_FILE_OF_THE_PAGE)).containsExactly("GET");
-        assertThat(described.remove("/report/{job}")).containsExactly("GET");
+        assertThat(described.remove("/report/JOB")).containsExactly("GET");
         assertThat(described).isEqualTo(there);
     }
 

@@ -146,7 +146,8 @@ public final class Statuses {
                 status.state(),
                 status.nodes(),
                 status.rollouts(),
-                Optional.of(new OomMoves(List.of(moves))));
+                Optional.of(new OomMoves(List.of(moves))),
+                status.steering());
     }
 
     /** A move; {@code appliedMillis} below 0: not all ranks have done it. */

@@ -195,6 +195,7 @@ class MetricsPageTest {
                         "state",
                         "kind",
                         "level",
+                        "result",
                         "enforced_by",
                         "index",
                         "name",
