@@ -158,7 +158,7 @@ class SettingsLoaderTest {
     }
 
     @Test
-    void everySettingOfWorkerCoordinatorAndLimitsReachesItsField() throws Exception {
+    void everySettingOfTheWorkerReachesItsField() throws Exception {
         UllageSettings settings = load(EVERYTHING);
 
         assertThat(settings.worker())
@@ -179,6 +179,12 @@ class SettingsLoaderTest {
                                 MemoryBytes.ofMebibytes(32),
                                 5,
                                 WorkerSettings.Enforcement.Driver.OFF)));
+    }
+
+    @Test
+    void everySettingOfTheCoordinatorAndOfLimitsReachesItsField() throws Exception {
+        UllageSettings settings = load(EVERYTHING);
+
         assertThat(settings.coordinator())
                 .isEqualTo(new CoordinatorSettings(
                                 Duration.ofMillis(100),

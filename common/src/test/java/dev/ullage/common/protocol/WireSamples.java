@@ -195,18 +195,7 @@ final class WireSamples {
                 new ReserveDevice(TOKEN, DEVICE, RESERVATION, coordinator),
                 new CommitDevice(TOKEN, DEVICE, RESERVATION.id(), coordinator),
                 new ReleaseDevice(TOKEN, DEVICE, RESERVATION.id(), coordinator),
-                new ClusterStatus(
-                        new NodeId("host-c"),
-                        Optional.of(TOKEN),
-                        "ACTIVE",
-                        List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()))),
-                        List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined")),
-                        Optional.of(
-                                new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500, OptionalLong.of(42))))),
-                        Optional.of(new ToOperator.Steering(
-                                Optional.of(evenness()),
-                                Optional.of(new Wishes(wishes().drains(), wishes().jobs())),
-                                Optional.of(RequestSamples.queueFigures())))),
+                clusterStatus(),
                 new Events(
                         List.of(new ClusterEvent(
                                 new EventId(3, 18),
@@ -223,6 +212,20 @@ final class WireSamples {
                         List.of(new JobId("bert-small"))),
                 new Accepted("reserve of all devices: 30%"),
                 new Refused("no job named bert-larg; known: bert-large"));
+    }
+
+    private ClusterStatus clusterStatus() {
+        return new ClusterStatus(
+                new NodeId("host-c"),
+                Optional.of(TOKEN),
+                "ACTIVE",
+                List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()))),
+                List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined")),
+                Optional.of(new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500, OptionalLong.of(42))))),
+                Optional.of(new ToOperator.Steering(
+                        Optional.of(evenness()),
+                        Optional.of(new Wishes(wishes().drains(), wishes().jobs())),
+                        Optional.of(RequestSamples.queueFigures()))));
     }
 
     List<WireMessage> sparse() {
