@@ -282,8 +282,9 @@ class EvennessDeskTest {
         long perSample = 50L + random.nextInt(2_000);
         long base = random.nextInt(20_000);
         int batch = world * each + Math.min(odd, world - 1);
-        long limit = (base + perSample * (each + 1L)) * (101L + random.nextInt(200)) / 100;
-        // Equal devices and equal ranks, up to one in fifty of what a step adds.
+        // Equal devices and equal ranks, up to one in fifty of what a step adds; each fits with all of it.
+        long most = base + perSample * (each + 1L) + perSample * each / 50 + 1;
+        long limit = most * (101L + random.nextInt(200)) / 100;
         TrainedJob job = new TrainedJob(
                 batch,
                 IntStream.range(0, world)
