@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
+import dev.ullage.common.protocol.ToOperator.History;
 import dev.ullage.config.HttpSettings;
 import dev.ullage.coordinator.http.HttpApi;
 import dev.ullage.coordinator.http.OperatorToken;
@@ -13,6 +15,7 @@ import dev.ullage.coordinator.metrics.MetricsPage;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
@@ -43,6 +46,8 @@ class PageScaleIT {
                 query.replyTo().tell(BigCluster.of(DEVICES, moment.incrementAndGet()));
             } else if (message instanceof EventsQuery query) {
                 query.replyTo().tell(BigCluster.events(query.after(), Instant.now()));
+            } else if (message instanceof HistoryQuery query) {
+                query.replyTo().tell(History.page(List.of(), query.offset(), query.limit()));
             }
             return Behaviors.same();
         }));
