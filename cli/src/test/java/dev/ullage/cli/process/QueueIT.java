@@ -107,6 +107,12 @@ class QueueIT {
             assertThat(positions(server)).containsExactly("second", "third");
             assertThat(second.log()).doesNotContain("started on");
 
+            assertThat(cli(server, "set", "priority", "third", "high")).isZero();
+            Eventually.holds(
+                    "who matters more is first",
+                    WITHIN,
+                    () -> positions(server).equals(List.of("third", "second")),
+                    () -> positions(server).toString());
             assertThat(cli(server, "cancel", "third")).isZero();
             assertThat(third.awaitExit(WITHIN)).as(third.log()).isEqualTo(6);
 
@@ -141,19 +147,16 @@ class QueueIT {
         return jobs;
     }
 
-    private int cli(TestCluster.Node server, String command, String job) {
-        try (TestProcess process = TestProcess.start(
-                folder,
-                command + "-" + job,
-                List.of(
-                        Distribution.ullage(),
-                        command,
-                        job,
-                        "--server",
-                        server.api().base(),
-                        "--token-file",
-                        server.stateDir().resolve("operator.token").toString()),
-                Map.of())) {
+    private int cli(TestCluster.Node server, String... words) {
+        List<String> command = new ArrayList<>();
+        command.add(Distribution.ullage());
+        command.addAll(List.of(words));
+        command.addAll(List.of(
+                "--server",
+                server.api().base(),
+                "--token-file",
+                server.stateDir().resolve("operator.token").toString()));
+        try (TestProcess process = TestProcess.start(folder, String.join("-", words), command, Map.of())) {
             return process.awaitExit(WITHIN);
         }
     }
