@@ -8,6 +8,7 @@ import dev.ullage.worker.limits.FileLedgerStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -53,7 +54,7 @@ public class StoreBench {
     @Setup(Level.Iteration)
     public void open() throws IOException {
         folder = Files.createTempDirectory("ullage-bench");
-        store = FileLedgerStore.open(folder.resolve("bench.ledger"));
+        store = FileLedgerStore.open(folder.resolve("bench.ledger"), Clock.systemUTC());
         store.append(List.of(BenchRanks.opened()));
     }
 

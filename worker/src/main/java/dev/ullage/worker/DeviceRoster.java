@@ -160,7 +160,7 @@ final class DeviceRoster {
 
     private Opened openLedger(DeviceInfo device, DeviceReading reading) throws IOException {
         Path file = setup.stateDir().resolve(OwnershipLocks.fileName(device.id()) + ".ledger");
-        LedgerStore store = FileLedgerStore.open(file);
+        LedgerStore store = FileLedgerStore.open(file, clock);
         try {
             return openLedger(device, store, reading);
         } catch (IOException e) {

@@ -149,6 +149,7 @@ final class WireSamples {
                 new UndrainNode(NODE, Optional.of("ann"), operator),
                 new HistoryQuery(DEVICE, 20, 10, operator),
                 new History(List.of(historyRow()), 7),
+                new StatusQuery(operator),
                 new KeepWishes(TOKEN, wishes()));
     }
 
@@ -175,7 +176,6 @@ final class WireSamples {
                 new ReservationRefused(NODE, DEVICE, RESERVATION.id(), "refused 24.0 GiB for job bert-large"),
                 new JobsReported(NODE, Optional.of(TOKEN), List.of(jobReport()), AccountSamples.told(RANK, DEVICE)),
                 new AccountsQuery(new JobId("bert-large"), operator),
-                new StatusQuery(operator),
                 new EventsQuery(Optional.of(new EventId(3, 17)), operator),
                 new DecisionsQuery(Optional.of(DEVICE), Optional.of(new JobId("bert-large")), 20, 10, operator),
                 new SetReserve(Optional.of(DEVICE), Share.ofPercent(30), operator),
@@ -427,7 +427,7 @@ final class WireSamples {
                 MemoryBytes.ofGibibytes(64),
                 Optional.of("priority-pool"),
                 Optional.of(RankSamples.plannedNeeds()));
-        KeeperCounts counts = new KeeperCounts(42, 1, 41, 2, MemoryBytes.ofGibibytes(64), 0);
+        KeeperCounts counts = LedgerSamples.counts();
         TurnReport turns = new TurnReport(
                 Optional.of(turnPlan()),
                 MemoryBytes.ofGibibytes(16),

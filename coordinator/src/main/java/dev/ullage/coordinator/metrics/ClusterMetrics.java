@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.metrics;
 
+import dev.ullage.common.ledger.Refusal;
 import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
@@ -10,6 +11,8 @@ import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.Evenness.JobEvenness;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
+import dev.ullage.common.protocol.LedgerWork;
+import dev.ullage.common.protocol.LedgerWork.RefusalsByRule;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.DeviceStatus;
@@ -192,7 +195,20 @@ final class ClusterMetrics {
         series.put(Metric.DEVICE_CONFIRMATIONS, labels, counts.confirmations());
         series.put(Metric.DEVICE_REFUSALS, labels, counts.refusals());
         series.put(Metric.DEVICE_OVER_COMMITS, labels, counts.overCommits());
+        counts.work().ifPresent(work -> work(labels, work));
         ledger.turns().ifPresent(turns -> turns(labels, inForce, turns));
+    }
+
+    /** Of the rules those that are known here, so that the label is bounded; the sum of all has its own metric. */
+    private void work(List<String> labels, LedgerWork work) {
+        series.put(Metric.LEDGER_FSYNC, labels, work.writes());
+        for (Refusal.Reason rule : Refusal.Reason.values()) {
+            long refusals = work.refusals().stream()
+                    .filter(refused -> refused.rule().equals(rule.name()))
+                    .mapToLong(RefusalsByRule::refusals)
+                    .sum();
+            series.put(Metric.LEDGER_REFUSALS, List.of(labels.get(0), labels.get(1), lowerCase(rule.name())), refusals);
+        }
     }
 
     private void turns(List<String> labels, BudgetTerms inForce, TurnReport turns) {

@@ -186,6 +186,17 @@ enum Metric {
             Label.DEVICE,
             "Waits that ended at the deadline: the rank went on without a turn."),
 
+    LEDGER_FSYNC(
+            Kind.HISTOGRAM,
+            "ullage_ledger_fsync_seconds",
+            Label.DEVICE,
+            "How long the appends to the ledger's file took, each until it would survive a power cut."),
+    LEDGER_REFUSALS(
+            Kind.COUNTER,
+            "ullage_ledger_refusals",
+            List.of("node", "device", "rule"),
+            "What the ledger refused, by the rule that stood in the way; every rule is there."),
+
     RANK_INFO(
             Kind.INFO,
             "ullage_rank",

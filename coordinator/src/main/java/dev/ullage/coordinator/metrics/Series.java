@@ -2,6 +2,7 @@ package dev.ullage.coordinator.metrics;
 
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.protocol.TurnReport.WaitLengths;
+import dev.ullage.common.protocol.WriteTimes;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
@@ -29,10 +30,14 @@ import java.util.Optional;
  */
 final class Series {
     private static final double MILLIS_PER_SECOND = 1000.0;
+    private static final double MICROS_PER_SECOND = 1e6;
 
     private final Map<Metric, Map<Labels, Double>> values = new EnumMap<>(Metric.class);
     private final Map<Metric, Map<Labels, HistogramDataPointSnapshot>> histograms = new EnumMap<>(Metric.class);
     private Names newest = new Names(List.of(), List.of(), Labels.EMPTY);
+
+    /** What took at most so long, and longer than the bucket before. */
+    private record Bucket(double seconds, long count) {}
 
     private record Names(List<String> names, List<String> values, Labels labels) {}
 
@@ -61,32 +66,42 @@ final class Series {
         put(metric, labels, millis / MILLIS_PER_SECOND);
     }
 
-    /** A histogram. What is no such thing, as a faulty worker may say, is left out. */
     void put(Metric metric, List<String> labels, WaitLengths waits, long sumMillis) {
+        List<Bucket> buckets = waits.upTo().stream()
+                .map(length -> new Bucket(length.millis() / MILLIS_PER_SECOND, length.waits()))
+                .toList();
+        putHistogram(metric, labels, buckets, waits.longer(), sumMillis / MILLIS_PER_SECOND);
+    }
+
+    void put(Metric metric, List<String> labels, WriteTimes writes) {
+        List<Bucket> buckets = writes.upTo().stream()
+                .map(length -> new Bucket(length.micros() / MICROS_PER_SECOND, length.writes()))
+                .toList();
+        putHistogram(metric, labels, buckets, writes.longer(), writes.sumMicros() / MICROS_PER_SECOND);
+    }
+
+    /** What is no histogram, as a faulty worker may say, is left out. */
+    private void putHistogram(Metric metric, List<String> labels, List<Bucket> buckets, long longer, double sum) {
         List<Double> bounds = new ArrayList<>();
         List<Number> counts = new ArrayList<>();
-        long before = -1;
-        for (WaitLengths.Length length : waits.upTo()) {
-            if (length.millis() <= before || length.waits() < 0) {
+        double before = Double.NEGATIVE_INFINITY;
+        for (Bucket bucket : buckets) {
+            if (bucket.seconds() < 0 || bucket.seconds() <= before || bucket.count() < 0) {
                 return;
             }
-            before = length.millis();
-            bounds.add(length.millis() / MILLIS_PER_SECOND);
-            counts.add(length.waits());
+            before = bucket.seconds();
+            bounds.add(bucket.seconds());
+            counts.add(bucket.count());
         }
         bounds.add(Double.POSITIVE_INFINITY);
-        counts.add(Math.max(0, waits.longer()));
+        counts.add(Math.max(0, longer));
         Labels named = named(metric.labels(), labels);
         histograms
                 .computeIfAbsent(metric, key -> new LinkedHashMap<>())
                 .putIfAbsent(
                         named,
                         new HistogramDataPointSnapshot(
-                                ClassicHistogramBuckets.of(bounds, counts),
-                                sumMillis / MILLIS_PER_SECOND,
-                                named,
-                                Exemplars.EMPTY,
-                                0));
+                                ClassicHistogramBuckets.of(bounds, counts), sum, named, Exemplars.EMPTY, 0));
     }
 
     void putInfo(Metric metric, List<String> labels) {

@@ -31,6 +31,7 @@ import dev.ullage.common.protocol.Evenness;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.KeeperCounts;
+import dev.ullage.common.protocol.LedgerWork;
 import dev.ullage.common.protocol.OperatorRecord.Drain;
 import dev.ullage.common.protocol.OperatorRecord.JobWish;
 import dev.ullage.common.protocol.OperatorRecord.RankWish;
@@ -53,6 +54,7 @@ import dev.ullage.common.protocol.ToOperator.Wishes;
 import dev.ullage.common.protocol.TurnPlan;
 import dev.ullage.common.protocol.TurnPlan.RankTurn;
 import dev.ullage.common.protocol.TurnReport;
+import dev.ullage.common.protocol.WriteTimes;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -324,7 +326,21 @@ public final class Statuses {
                 wanted.withReserve(Share.ofPercent(20)),
                 true,
                 List.of(grant),
-                new KeeperCounts(1, 2, 3, 4, gibibytes(64), 0),
+                new KeeperCounts(
+                        1,
+                        2,
+                        3,
+                        4,
+                        gibibytes(64),
+                        0,
+                        Optional.of(new LedgerWork(
+                                new WriteTimes(
+                                        List.of(new WriteTimes.Length(100, 5), new WriteTimes.Length(3_000, 2)),
+                                        1,
+                                        12_500),
+                                List.of(
+                                        new LedgerWork.RefusalsByRule("STALE_COORDINATOR", 1),
+                                        new LedgerWork.RefusalsByRule("NO_ROOM", 3))))),
                 Optional.of(new TurnReport(
                         Optional.of(new TurnPlan(
                                 gibibytes(16), List.of(new RankTurn(RANK, List.of(Phase.BACKWARD), gibibytes(16))))),

@@ -196,6 +196,7 @@ class MetricsPageTest {
                         "kind",
                         "level",
                         "result",
+                        "rule",
                         "enforced_by",
                         "index",
                         "name",

@@ -2,6 +2,7 @@ package dev.ullage.worker.limits;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import dev.ullage.common.ledger.LedgerEvent;
+import dev.ullage.common.protocol.WriteTimes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -9,6 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -33,16 +37,23 @@ public final class FileLedgerStore implements LedgerStore {
 
     private final Path file;
     private final LedgerEventCodec codec = new LedgerEventCodec();
+    private final Clock clock;
     private FileChannel channel;
     private long length;
+    private WriteTimes writeTimes = WriteTimes.NONE;
 
-    private FileLedgerStore(Path file, FileChannel channel) {
+    private FileLedgerStore(Path file, FileChannel channel, Clock clock) {
         this.file = file;
         this.channel = channel;
+        this.clock = clock;
     }
 
-    /** Opens or creates the file. The caller holds the lock of the folder it lies in. */
-    public static FileLedgerStore open(Path file) throws IOException {
+    /**
+     * Opens or creates the file. The caller holds the lock of the folder it lies in.
+     *
+     * @param clock what measures the writes
+     */
+    public static FileLedgerStore open(Path file, Clock clock) throws IOException {
         boolean isNew = !Files.exists(file) || isPartOfHeader(file);
         FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -52,7 +63,7 @@ public final class FileLedgerStore implements LedgerStore {
             channel.force(true);
             forceFolder(file.resolveSibling("."));
         }
-        return new FileLedgerStore(file, channel);
+        return new FileLedgerStore(file, channel, clock);
     }
 
     /** What a power cut leaves of a file that was just being made: nothing was ever promised by it. */
@@ -135,9 +146,17 @@ public final class FileLedgerStore implements LedgerStore {
 
     @Override
     public void append(List<LedgerEvent> events) throws IOException {
-        writeFully(channel, record(events));
+        ByteBuffer record = record(events);
+        Instant begun = clock.instant();
+        writeFully(channel, record);
         channel.force(false);
+        writeTimes = writeTimes.withOne(Math.max(0, ChronoUnit.MICROS.between(begun, clock.instant())));
         length += events.size();
+    }
+
+    @Override
+    public WriteTimes writeTimes() {
+        return writeTimes;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.ullage.worker.limits;
 
 import dev.ullage.common.ledger.LedgerEvent;
+import dev.ullage.common.protocol.WriteTimes;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.List;
@@ -13,6 +14,9 @@ public interface LedgerStore extends Closeable {
 
     /** Adds events and returns only when they would survive a power cut. On an exception none may be relied on. */
     void append(List<LedgerEvent> events) throws IOException;
+
+    /** How long each {@link #append} since this store was opened took; one that failed does not count. */
+    WriteTimes writeTimes();
 
     /** Replaces everything by one snapshot: after it, {@link #replay} would return just this. */
     void compact(LedgerEvent.Snapshot snapshot) throws IOException;

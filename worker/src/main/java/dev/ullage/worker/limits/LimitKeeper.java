@@ -23,7 +23,6 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.protocol.GrantReport;
-import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.ReservationReport;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -138,12 +137,9 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     private final Setup setup;
     private final KeeperLogic logic;
     private final PromiseAudit audit = new PromiseAudit();
+    private final KeeperTally tally = new KeeperTally();
     private final Map<RankInstance, ActorRef<Order>> listeners = new TreeMap<>();
     private final Map<RankInstance, Joined> asking = new TreeMap<>();
-    private long ordersSent;
-    private long ordersRepeated;
-    private long confirmations;
-    private long refusals;
     private int ticksSinceReport;
 
     private LimitKeeper(ActorContext<Command> context, Setup setup) {
@@ -315,7 +311,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     private Behavior<Command> onTick() {
         for (Order order : logic.repeats(now())) {
             if (listeners.containsKey(order.instance())) {
-                ordersRepeated++;
+                tally.repeated();
                 send(order);
             }
         }
@@ -346,13 +342,13 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     /** Persist, apply, perform. */
     private void carryOut(KeeperLogic.Decision decision) {
         persist(decision);
-        confirmations +=
-                decision.events().stream().filter(this::isFirstConfirmation).count();
+        tally.confirmed(
+                decision.events().stream().filter(this::isFirstConfirmation).count());
         logic.commit(decision, now());
         decision.events().forEach(this::warnOfAdoption);
         decision.events().forEach(this::noteReservation);
         for (Order order : decision.orders()) {
-            ordersSent++;
+            tally.sent();
             send(order);
             LOG.info(
                     "device={} rank={} sequence={} limit=\"{}\" reason=\"ordered\"",
@@ -362,7 +358,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
                     order.limits());
         }
         for (Refusal refusal : decision.refusals()) {
-            refusals++;
+            tally.refused(refusal.reason());
             LOG.info("device={} refused={} reason=\"{}\"", device(), refusal.reason(), refusal.message());
         }
     }
@@ -451,14 +447,12 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
 
     private LimitsReported report() {
         DeviceLedger ledger = logic.ledger();
-        KeeperCounts counts = new KeeperCounts(
-                ordersSent, ordersRepeated, confirmations, refusals, audit.highest(), audit.overCommits());
         LedgerReport report = new LedgerReport(
                 ledger.wanted(),
                 ledger.inForce(),
                 ledger.isOverBudget(),
                 ledger.grants().stream().map(this::reportOf).toList(),
-                counts,
+                tally.counts(audit, setup.store().writeTimes()),
                 Optional.of(setup.turns().report(device())),
                 Optional.of(ledger.reservations().stream()
                         .map(held -> new ReservationReport(held.reservation(), held.committed()))

@@ -1,14 +1,18 @@
 package dev.ullage.worker.limits;
 
 import dev.ullage.common.ledger.LedgerEvent;
+import dev.ullage.common.protocol.WriteTimes;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A store in memory that can fail, and that tells when an append is about to return. */
+/** A store in memory that can fail, that tells when an append is about to return, and whose appends all take alike. */
 final class FakeLedgerStore implements LedgerStore {
+    static final long APPEND_MICROS = 200;
+
     private final List<List<LedgerEvent>> records = new ArrayList<>();
     private Runnable beforeReturn = () -> {};
+    private WriteTimes writeTimes = WriteTimes.NONE;
     private boolean fails;
     private boolean closed;
 
@@ -40,7 +44,13 @@ final class FakeLedgerStore implements LedgerStore {
             throw new IOException("no space left on device");
         }
         records.add(List.copyOf(events));
+        writeTimes = writeTimes.withOne(APPEND_MICROS);
         beforeReturn.run();
+    }
+
+    @Override
+    public synchronized WriteTimes writeTimes() {
+        return writeTimes;
     }
 
     @Override

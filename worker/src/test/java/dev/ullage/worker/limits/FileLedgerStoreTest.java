@@ -6,15 +6,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ullage.common.ledger.LedgerEvent;
+import dev.ullage.common.protocol.WriteTimes;
+import dev.ullage.common.testing.TestClock;
 import dev.ullage.worker.testing.LogWatch;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Iterator;
 import java.util.List;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,6 +39,7 @@ class FileLedgerStoreTest {
     @RegisterExtension
     final LogWatch log = new LogWatch();
 
+    private final TestClock clock = new TestClock();
     private Path folder;
     private Path file;
     private final List<LedgerEvent> all = List.copyOf(LedgerEvents.samples().keySet());
@@ -44,7 +55,7 @@ class FileLedgerStoreTest {
     /** Three records: the ends of each, and what they hold. */
     private List<Integer> threeRecords() throws IOException {
         List<Integer> ends = new ArrayList<>();
-        try (FileLedgerStore store = FileLedgerStore.open(file)) {
+        try (FileLedgerStore store = FileLedgerStore.open(file, clock)) {
             assertThat(store.replay()).isEmpty();
             for (List<LedgerEvent> events : List.of(all.subList(0, 3), all.subList(3, 5), last)) {
                 store.append(events);
@@ -59,7 +70,7 @@ class FileLedgerStoreTest {
     }
 
     private List<LedgerEvent> replayed() throws IOException {
-        try (FileLedgerStore store = FileLedgerStore.open(file)) {
+        try (FileLedgerStore store = FileLedgerStore.open(file, clock)) {
             return store.replay();
         }
     }
@@ -78,7 +89,7 @@ class FileLedgerStoreTest {
 
     @Test
     void theFormatIsExactlyThis() throws IOException {
-        try (FileLedgerStore store = FileLedgerStore.open(file)) {
+        try (FileLedgerStore store = FileLedgerStore.open(file, clock)) {
             store.append(List.of(new LedgerEvent.TermsInForce()));
         }
 
@@ -91,7 +102,7 @@ class FileLedgerStoreTest {
     void whatWasAppendedIsReplayedInOrderAndCounted() throws IOException {
         threeRecords();
 
-        try (FileLedgerStore store = FileLedgerStore.open(file)) {
+        try (FileLedgerStore store = FileLedgerStore.open(file, clock)) {
             assertThat(store.replay()).isEqualTo(three());
             assertThat(store.length()).isEqualTo(7);
             store.append(more);
@@ -103,7 +114,7 @@ class FileLedgerStoreTest {
     @Test
     void compactionLeavesOneSnapshotAndGoesOnFromThere() throws IOException {
         threeRecords();
-        try (FileLedgerStore store = FileLedgerStore.open(file)) {
+        try (FileLedgerStore store = FileLedgerStore.open(file, clock)) {
             store.replay();
             store.compact(LedgerEvents.snapshot());
             assertThat(store.length()).isEqualTo(1);
@@ -121,7 +132,7 @@ class FileLedgerStoreTest {
         Files.write(folder.resolve("GPU-a.ledger.next"), new byte[] {'U', 'L'});
 
         assertThat(replayed()).hasSize(7);
-        try (FileLedgerStore store = FileLedgerStore.open(file)) {
+        try (FileLedgerStore store = FileLedgerStore.open(file, clock)) {
             store.replay();
             store.compact(LedgerEvents.snapshot());
         }
@@ -144,7 +155,7 @@ class FileLedgerStoreTest {
     void whatIsAppendedAfterACutFollowsTheRecordsBefore() throws IOException {
         List<Integer> ends = threeRecords();
         Files.write(file, Arrays.copyOf(Files.readAllBytes(file), ends.get(1) + 20));
-        try (FileLedgerStore store = FileLedgerStore.open(file)) {
+        try (FileLedgerStore store = FileLedgerStore.open(file, clock)) {
             store.replay();
             store.append(more);
             store.append(all.subList(7, 9));
@@ -157,7 +168,7 @@ class FileLedgerStoreTest {
     void aFileThatWasCutWhileItWasMadeIsANewOne() throws IOException {
         for (int size = 0; size <= HEADER_BYTES; size++) {
             Files.write(file, Arrays.copyOf(new byte[] {'U', 'L', 'L', 'A', 'G', 'E', 0, 1}, size));
-            try (FileLedgerStore store = FileLedgerStore.open(file)) {
+            try (FileLedgerStore store = FileLedgerStore.open(file, clock)) {
                 assertThat(store.replay()).as("%s bytes", size).isEmpty();
                 store.append(more);
             }
@@ -256,5 +267,57 @@ class FileLedgerStoreTest {
                 java.nio.file.StandardOpenOption.APPEND);
 
         assertThat(replayed()).hasSize(8).endsWith(new LedgerEvent.TermsInForce());
+    }
+
+    // Goal: what is said is the disk's time of each append, and nothing else's. Method: a clock of which every reading
+    // is later than the one before, the first pair by 200 us and the second by 4 ms.
+    @Test
+    void eachAppendIsMeasuredOnce() throws IOException {
+        Clock reading = new ReadingsClock(0, 200, 10_000, 14_000);
+
+        try (FileLedgerStore store = FileLedgerStore.open(file, reading)) {
+            store.replay();
+            assertThat(store.writeTimes()).isEqualTo(WriteTimes.NONE);
+            store.append(more);
+            store.append(last);
+
+            assertThat(store.writeTimes())
+                    .isEqualTo(WriteTimes.NONE.withOne(200).withOne(4_000));
+        }
+    }
+
+    @Test
+    void anAppendThatFailsIsNotMeasured() throws IOException {
+        FileLedgerStore store = FileLedgerStore.open(file, clock);
+        store.replay();
+        store.close();
+
+        assertThatThrownBy(() -> store.append(more)).isInstanceOf(IOException.class);
+
+        assertThat(store.writeTimes()).isEqualTo(WriteTimes.NONE);
+    }
+
+    /** Says one time after the other, in microseconds, and has no more than these. */
+    private static final class ReadingsClock extends Clock {
+        private final Iterator<Long> micros;
+
+        ReadingsClock(long... micros) {
+            this.micros = LongStream.of(micros).iterator();
+        }
+
+        @Override
+        public Instant instant() {
+            return Instant.EPOCH.plus(Duration.of(micros.next(), ChronoUnit.MICROS));
+        }
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            throw new UnsupportedOperationException("a test needs no other zone");
+        }
     }
 }

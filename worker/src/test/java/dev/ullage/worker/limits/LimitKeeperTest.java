@@ -19,6 +19,8 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
+import dev.ullage.common.protocol.LedgerWork;
+import dev.ullage.common.protocol.LedgerWork.RefusalsByRule;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
@@ -38,6 +40,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.Stream;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.testkit.typed.javadsl.ManualTime;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
@@ -113,6 +116,13 @@ class LimitKeeperTest {
             clock.advance(TICK);
             TIME.timePasses(TICK);
         }
+    }
+
+    /** So many orders, each confirmed, and every refusal by its rule; what was written is known by the store. */
+    private KeeperCounts counts(long orders, MemoryBytes highest, RefusalsByRule... refused) {
+        long refusals = Stream.of(refused).mapToLong(RefusalsByRule::refusals).sum();
+        LedgerWork work = new LedgerWork(store.writeTimes(), List.of(refused));
+        return new KeeperCounts(orders, 0, orders, refusals, highest, 0, Optional.of(work));
     }
 
     private LimitsReported answer() {
@@ -216,9 +226,28 @@ class LimitKeeperTest {
                                 List.of(
                                         new GrantReport(A, Share.ALL, Optional.of(limits(gib(60))), 1, 1, gib(60)),
                                         new GrantReport(B, Share.ALL, Optional.empty(), 0, 0, MemoryBytes.ZERO)),
-                                new KeeperCounts(1, 0, 1, 2, gib(60), 0),
+                                counts(1, gib(60), new RefusalsByRule("NO_ROOM", 2)),
                                 Optional.of(TurnReport.NONE),
                                 Optional.of(List.of()))));
+    }
+
+    @Test
+    void aReportSaysHowLongEachAppendTookAndByWhichRuleItRefused() {
+        hello(A, rankA);
+        plan(2, 1, limit(A, 60));
+        answer();
+        plan(1, 1, limit(A, 30));
+        coordinator.expectMessageClass(StaleCoordinator.class);
+        answer();
+        keeper.tell(new LimitKeeper.Confirmed(A, 9, gib(70)));
+        plan(2, 2, limit(A, 60));
+
+        LedgerWork work = answer().ledger().counts().work().orElseThrow();
+
+        assertThat(work.writes().sumMicros()).isEqualTo(2 * FakeLedgerStore.APPEND_MICROS);
+        assertThat(work.refusals())
+                .containsExactly(
+                        new RefusalsByRule("STALE_COORDINATOR", 1), new RefusalsByRule("IMPOSSIBLE_CONFIRMATION", 1));
     }
 
     // It is not the ledger's: the rank says it in each hello, and the last word counts.
@@ -360,7 +389,7 @@ class LimitKeeperTest {
 
         ticks(8);
         plan(1, 1, limit(A, 30));
-        assertThat(answer().ledger().counts()).isEqualTo(new KeeperCounts(0, 0, 0, 0, gib(30), 0));
+        assertThat(answer().ledger().counts()).isEqualTo(counts(0, gib(30)));
 
         keeper.tell(new LimitKeeper.Joined(A, 0, MemoryBytes.ZERO, rankB.getRef()));
         rankB.expectMessage(new Order(A, 1, limits(gib(30))));
