@@ -52,7 +52,6 @@ public final class AdmissionDesk {
     /** A job that could not be placed is not tried again at once: what refused it may report first. */
     private static final Duration PAUSE = Duration.ofSeconds(2);
 
-    private static final Duration GIVEN_BACK_WITHIN = Duration.ofSeconds(1);
     private static final int MAX_NAMED = 4;
     /** How many of the last requests are remembered. */
     private static final int USUAL = 64;
@@ -321,14 +320,14 @@ public final class AdmissionDesk {
         outcomes.forEach(outcome -> settle(outcome, now));
         if (isSettled(cluster.token(), now)) {
             Offers offers = Offers.of(cluster.view(), cluster.draining(), attempts.kept());
-            admit(new Timeline(offers.devices(), gangs(now), now), cluster.token());
+            admit(new Timeline(offers.devices(), gangs(cluster.view(), now), now), cluster.token());
         }
         List<Outcome> late = new ArrayList<>();
         List<Send> sends = attempts.sends(cluster.view(), late, now);
         late.forEach(outcome -> settle(outcome, now));
         Offers offers = Offers.of(cluster.view(), cluster.draining(), attempts.kept());
         ask(offers.devices(), cluster.lower());
-        picture = picture.renewed(queue(), offers, gangs(now), kept, now);
+        picture = picture.renewed(queue(), offers, gangs(cluster.view(), now), kept, now);
         Turn result = new Turn(sends, changes);
         changes = new ArrayList<>();
         return result;
@@ -460,12 +459,10 @@ public final class AdmissionDesk {
         }
     }
 
-    /** Who has room, or is being given it, or gives it back: that one ends in a moment. */
-    private List<RunningGang> gangs(Instant now) {
-        List<RunningGang> gangs = new ArrayList<>();
+    /** Who has room, or is being given it, or gives it back. */
+    private List<RunningGang> gangs(ClusterView view, Instant now) {
+        List<RunningGang> gangs = new ArrayList<>(attempts.leaving(view, now));
         entries.values().forEach(entry -> entry.gang().ifPresent(gangs::add));
-        Optional<Instant> soon = Optional.of(now.plus(GIVEN_BACK_WITHIN));
-        attempts.releasing().forEach(kept -> gangs.add(RunningGang.of(kept.id().job(), kept.parts(), now, soon)));
         return gangs;
     }
 

@@ -4,6 +4,7 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservationId;
+import dev.ullage.common.model.ReservedPart;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.coordinator.admission.GangAttempt.Send;
 import dev.ullage.coordinator.admission.GangAttempt.State;
@@ -24,6 +25,7 @@ import java.util.TreeMap;
  */
 final class Attempts {
     private static final Duration RESEND = Duration.ofSeconds(1);
+    private static final Duration GIVEN_BACK_WITHIN = Duration.ofSeconds(1);
 
     private final NavigableMap<ReservationId, GangAttempt> open = new TreeMap<>();
     /** When the report was heard that each device was last looked at by. */
@@ -77,11 +79,25 @@ final class Attempts {
                 .toList();
     }
 
-    /** What is being given back, and is room again in a moment. */
-    List<Reservation> releasing() {
+    /**
+     * What is being given back, and is room again in a moment: only where a report still shows it, because elsewhere it
+     * is counted as room already.
+     */
+    List<RunningGang> leaving(ClusterView view, Instant now) {
+        Instant goneAt = now.plus(GIVEN_BACK_WITHIN);
         return open.values().stream()
                 .filter(attempt -> attempt.state() == State.RELEASING)
                 .map(GangAttempt::reservation)
+                .map(kept -> RunningGang.leaving(kept.id().job(), shown(kept, view), now, goneAt))
+                .toList();
+    }
+
+    private static List<ReservedPart> shown(Reservation reservation, ClusterView view) {
+        return reservation.parts().stream()
+                .filter(part -> view.device(part.device())
+                        .flatMap(DeviceView::report)
+                        .flatMap(heard -> DeviceReservations.of(heard.message()).find(reservation.id()))
+                        .isPresent())
                 .toList();
     }
 

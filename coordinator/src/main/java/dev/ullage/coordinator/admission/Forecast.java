@@ -52,7 +52,7 @@ record Forecast(NavigableMap<JobId, Instant> starts) {
             Optional<Instant> end = request.runsForMillis().isPresent()
                     ? Optional.of(notBefore.plusMillis(request.runsForMillis().getAsLong()))
                     : Optional.empty();
-            planned.add(new RunningGang(request.job(), started.get().needs(), notBefore, end));
+            planned.add(new RunningGang(request.job(), started.get().needs(), notBefore, end, false));
         }
         return new Forecast(starts);
     }

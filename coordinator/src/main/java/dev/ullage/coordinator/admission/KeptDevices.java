@@ -21,10 +21,13 @@ import java.util.TreeSet;
  * that have it once everybody there has ended, whenever that is.
  *
  * <p>Others may pass on them only when they end before that, or leave it what it needs then; so nobody who passes
- * delays its start. As long as it is first its devices stay the same, unless their time is known and it is earlier
- * elsewhere. When that time has passed and the room is not there, somebody stays longer than he said: from then on
- * nothing is known of the start, and nothing new goes there until it has come. So its start only comes nearer, and jobs
- * that come and go never make it begin again.
+ * delays its start, if nobody runs longer than he said and all devices stay. As long as it is first its devices stay
+ * the same, unless their time is known and it is earlier elsewhere. When that time has passed and the room is not
+ * there, somebody stays longer than he said: from then on nothing is known of the start, and nothing new goes there
+ * until it has come. So its start only comes nearer, and jobs that come and go never make it begin again.
+ *
+ * <p>Giving room back takes messages: what is over and still on its way back counts as gone in time, else the first
+ * would look for other devices just before its start, and somebody could take these.
  *
  * @param startsAt when the room is there; empty when no known end makes it
  * @param passed who started there meanwhile, leaves it what it needs, and is not waited for

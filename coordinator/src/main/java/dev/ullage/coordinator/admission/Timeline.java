@@ -47,12 +47,13 @@ record Timeline(List<DeviceOffer> offers, List<RunningGang> running, Instant now
                 .toList();
     }
 
-    /** When all has ended that was to end by then, also what is over its time by now. */
+    /**
+     * When all has ended that was to end by then, also what is over its time by now, and what is over and not yet given
+     * back: that takes messages, and the start that was told does not count them.
+     */
     List<DeviceOffer> dueBy(Instant time) {
-        Predicate<RunningGang> isDue =
-                gang -> gang.endsAt().filter(end -> !end.isAfter(time)).isPresent();
         return offers.stream()
-                .map(offer -> offer.withRoom(offer.room().plus(sum(offer, isDue))))
+                .map(offer -> offer.withRoom(offer.room().plus(sum(offer, gang -> gang.isDueBy(time)))))
                 .toList();
     }
 

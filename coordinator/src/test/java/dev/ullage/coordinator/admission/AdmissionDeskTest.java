@@ -176,6 +176,60 @@ class AdmissionDeskTest {
         assertThat(cluster.placed()).containsExactly("both");
     }
 
+    // While the room of the one is on its way back the other is due: the first must not look for other devices then,
+    // and let somebody in beside the other.
+    @Test
+    void endsOneLookApartDoNotMakeTheFirstBeginAgain() {
+        VirtualCluster cluster = VirtualCluster.of(RESERVE, DEVICE, 3);
+        long tick = VirtualCluster.TICK.toMillis();
+        cluster.submit(timed("ends", Priority.MEDIUM, 1, 10_000));
+        cluster.submit(timed("long", Priority.MEDIUM, 1, HOUR));
+        cluster.submit(half("next", 10_000 + tick));
+        cluster.ticks(3);
+        assertThat(cluster.placed()).containsExactly("ends", "long", "next");
+        cluster.submit(timed("wide", Priority.MEDIUM, 2, HOUR));
+        cluster.tick();
+        cluster.submit(half("passer", HOUR / 2));
+        cluster.passes(Duration.ofMillis(10_000 - tick));
+        assertThat(startsInMillis(cluster, "wide")).hasValue(tick);
+        cluster.ends("ends");
+        cluster.tick();
+        cluster.ends("next");
+        cluster.ticks(5);
+
+        assertThat(cluster.placed()).containsExactly("long", "wide");
+    }
+
+    // A job that ended has its part back from one device and not yet from the other: the one that is back is room once.
+    @Test
+    void roomThatIsBackAlreadyIsNotCountedAgainBecauseAnotherPartIsNot() {
+        VirtualCluster cluster = VirtualCluster.of(RESERVE, DEVICE, 2);
+        cluster.submit(VirtualCluster.request("stays", 1, MOST.dividedBy(2)));
+        cluster.submit(VirtualCluster.request("ends", 2, MOST.dividedBy(2)));
+        cluster.ticks(4);
+        assertThat(cluster.jobsOnDevices()).containsExactlyInAnyOrder(1, 2);
+        String deaf = cluster.jobsOnDevices().get(0) == 1 ? "GPU-node-0-0" : "GPU-node-0-1";
+        cluster.hears(deaf, false);
+        cluster.ends("ends");
+        cluster.ticks(2);
+        cluster.submit(with(Priority.MEDIUM, "wide", 2));
+        cluster.ticks(2);
+
+        assertThat(cluster.jobsOnDevices()).containsExactly(1, 1);
+        assertThat(startsInMillis(cluster, "wide"))
+                .as("nobody said when \"stays\" ends")
+                .isEmpty();
+    }
+
+    private static JobRequest half(String job, long millis) {
+        RankGroup group = RankGroup.ofMemory(1, MOST.dividedBy(2));
+        return VirtualCluster.request(job, Priority.MEDIUM, List.of(group), OptionalLong.of(millis));
+    }
+
+    private static OptionalLong startsInMillis(VirtualCluster cluster, String job) {
+        return cluster.state(job).waiting().orElseThrow().startsInMillis();
+    }
+
     @Test
     void aRequestIsForgottenOnceItsSubmitterIsSilentForItsLease() {
         VirtualCluster cluster = VirtualCluster.of(RESERVE, DEVICE, 1);

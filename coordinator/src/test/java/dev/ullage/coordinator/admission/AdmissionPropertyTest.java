@@ -8,6 +8,8 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankGroup;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.RequestState;
+import dev.ullage.common.protocol.ToOperator.RequestRefused;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -16,8 +18,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.statistics.Statistics;
 
 /**
  * Random jobs of random sizes come and end, devices do not hear for a while, and coordinators are replaced. That no
@@ -83,6 +87,113 @@ class AdmissionPropertyTest {
         assertThat(cluster.jobsWithAPart(report -> true))
                 .as("jobs with room are those that are placed, seed %d", seed)
                 .containsExactlyElementsOf(cluster.placed());
+    }
+
+    // Goal: the start that the first of the queue was told is kept. Method: everybody says how long they run, and none
+    // of them runs longer, though some end early; what is told is compared with what comes.
+    @Property(tries = 40)
+    void whoPassesNeverDelaysTheFirst(@ForAll long seed, @ForAll boolean someEndEarly) {
+        Promises promises = Promises.keptWith(seed, someEndEarly);
+
+        assertThat(promises.broken).as("seed %d", seed).isEmpty();
+        Statistics.label("starts were told, and jobs passed the first")
+                .collect(!promises.told.isEmpty() && promises.passed > 0)
+                .coverage(of -> of.check(true).percentage(percent -> percent > 50.0));
+    }
+
+    // Goal: a start that was told holds while the jobs that make room for it end one just before the other. Method: a
+    // history in which the first then lost its devices.
+    @Example
+    void endsThatAreNearlyAtOnceDelayNobody() {
+        assertThat(Promises.keptWith(8_632_851_495_844_112_050L, false).broken).isEmpty();
+    }
+
+    /** A history of a queue, with what the first was told each time, and what came of it. */
+    private static final class Promises {
+        /** Two looks after the room is there, and the time that the messages take. */
+        private static final Duration MESSAGES = Duration.ofSeconds(3);
+
+        final List<String> broken = new ArrayList<>();
+        /** The earliest start that each was told. */
+        final Map<String, Instant> told = new LinkedHashMap<>();
+
+        int passed;
+
+        private final SplittableRandom random;
+        private final SplittableRandom early;
+        private final VirtualCluster cluster = VirtualCluster.of(Share.ofPercent(20), DEVICE, 2, 2, 3);
+        private final Map<String, Instant> ends = new LinkedHashMap<>();
+        private final Map<String, Long> times = new LinkedHashMap<>();
+
+        private Promises(long seed) {
+            this.random = new SplittableRandom(seed);
+            this.early = new SplittableRandom(~seed);
+        }
+
+        static Promises keptWith(long seed, boolean someEndEarly) {
+            Promises promises = new Promises(seed);
+            int next = 0;
+            for (int step = 0; step < 2 * STEPS; step++) {
+                if (promises.random.nextInt(3) == 0 && next < 20) {
+                    promises.submit("job-" + next++, someEndEarly);
+                }
+                promises.step();
+            }
+            return promises;
+        }
+
+        private void submit(String name, boolean someEndEarly) {
+            JobRequest request =
+                    AdmissionPropertyTest.random(name, random, true).withPriority(Priority.MEDIUM);
+            if (!(cluster.submit(request) instanceof RequestRefused)) {
+                long says = request.runsForMillis().getAsLong();
+                boolean isEarly = someEndEarly && early.nextInt(3) == 0;
+                times.put(name, isEarly ? early.nextLong(says) : says);
+            }
+        }
+
+        private void step() {
+            cluster.tick();
+            List<RequestState> states = cluster.states();
+            List<String> placed = named(RequestState.PLACED, states);
+            List<String> waiting = named(RequestState.WAITING, states);
+            for (String job : placed) {
+                if (!ends.containsKey(job)) {
+                    ends.put(job, cluster.now.plusMillis(times.getOrDefault(job, 0L)));
+                    passed += waiting.isEmpty() || number(waiting.get(0)) > number(job) ? 0 : 1;
+                }
+            }
+            placed.stream()
+                    .filter(job -> !ends.getOrDefault(job, Instant.MAX).isAfter(cluster.now))
+                    .forEach(cluster::ends);
+            waiting.stream()
+                    .filter(job -> told.getOrDefault(job, Instant.MAX).isBefore(cluster.now.minus(MESSAGES)))
+                    .forEach(job ->
+                            broken.add("%s was told %s, and it is %s".formatted(job, told.get(job), cluster.now)));
+            states.stream()
+                    .filter(state -> state.state().equals(RequestState.WAITING))
+                    .findFirst()
+                    .ifPresent(this::tell);
+        }
+
+        private static List<String> named(String stage, List<RequestState> states) {
+            return states.stream()
+                    .filter(state -> state.state().equals(stage))
+                    .map(state -> state.request().job().value())
+                    .toList();
+        }
+
+        private void tell(RequestState first) {
+            OptionalLong in = first.waiting().orElseThrow().startsInMillis();
+            if (in.isPresent()) {
+                Instant start = cluster.now.plusMillis(in.getAsLong());
+                told.merge(first.request().job().value(), start, (one, other) -> one.isBefore(other) ? one : other);
+            }
+        }
+
+        private static int number(String job) {
+            return Integer.parseInt(job.substring("job-".length()));
+        }
     }
 
     // Goal: everybody comes to run, whoever comes later and whatever is known of how long anybody runs.
