@@ -41,7 +41,8 @@ class QueueIT {
                 "--",
                 "sh",
                 "-c",
-                "echo started on $CUDA_VISIBLE_DEVICES; until [ -e " + stop(job) + " ]; do sleep 0.1; done"));
+                "echo started on $CUDA_VISIBLE_DEVICES; until [ -e %s ] || [ ! -d %s ]; do sleep 0.1; done"
+                        .formatted(stop(job), folder)));
         return TestProcess.start(folder, job, command, Map.of());
     }
 

@@ -22,9 +22,9 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * What the ranks that count no steps will need, by what they held so far: services, whose phases say nothing. And what
- * the others need for turns ({@link ObservedNeeds}). Owned by the coordinator, which shows it the samples; policies and
- * planner read it. Soft: after a takeover it starts anew.
+ * What the ranks that have done no step will need, by what they held so far: services, whose phases say nothing; the
+ * client of one says step 0 for ever. And what the others need for turns ({@link ObservedNeeds}). Owned by the
+ * coordinator, which shows it the samples; policies and planner read it. Soft: after a takeover it starts anew.
  *
  * <p>Time is cut into steps as long as those of the series the rule was tuned on, each with the most that was held in
  * it. Before a rank was followed for {@link Newborn#STEPS} its own past says little: then what others came to hold
@@ -169,7 +169,7 @@ public final class RankDemands {
             return;
         }
         for (RankSample sample : samples) {
-            if (sample.activity().step().isPresent()) {
+            if (sample.activity().step().orElse(0) > 0) {
                 ranks.remove(sample.instance());
             } else {
                 sample.use().held().ifPresent(held -> observe(sample, held, now));

@@ -128,6 +128,13 @@ class RankDemandsTest {
         assertThat(demands.isEmpty()).isTrue();
     }
 
+    // Goal: a service that is a client of Ullage is followed. It says step 0, having counted none.
+    @Test
+    void aRankThatHasDoneNoStepIsFollowed() {
+        demands.observe(List.of(sample(gib(10), 0, OptionalLong.of(0))), now);
+        assertThat(demands.isEmpty()).isFalse();
+    }
+
     @Test
     void anotherProcessOfTheRankStartsAnewAndARankThatLeftIsForgotten() {
         seconds(31 * 60, gib(10), 0);
