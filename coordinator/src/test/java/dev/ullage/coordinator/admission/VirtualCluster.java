@@ -156,8 +156,16 @@ final class VirtualCluster {
     /** @param foreign what is used there by somebody who is no rank */
     void add(String node, int index, MemoryBytes memory, Share reserve, MemoryBytes foreign) {
         DeviceId id = new DeviceId("GPU-" + node + "-" + index);
-        DeviceInfo info = new DeviceInfo(id, index, "H100-80G", DeviceKind.SIMULATED, Optional.empty());
-        devices.put(id, new Device(new NodeId(node), info, new BudgetTerms(memory, reserve, foreign)));
+        add(
+                node,
+                new DeviceInfo(id, index, "H100-80G", DeviceKind.SIMULATED, Optional.empty()),
+                memory,
+                reserve,
+                foreign);
+    }
+
+    void add(String node, DeviceInfo info, MemoryBytes memory, Share reserve, MemoryBytes foreign) {
+        devices.put(info.id(), new Device(new NodeId(node), info, new BudgetTerms(memory, reserve, foreign)));
     }
 
     void hears(String device, boolean hears) {
