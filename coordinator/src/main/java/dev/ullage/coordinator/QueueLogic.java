@@ -2,7 +2,6 @@ package dev.ullage.coordinator;
 
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
-import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.OperatorWrite;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
@@ -30,15 +29,12 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.TreeSet;
 
 /** The part of a coordinator that has the queue of requests: brings the desk what it decides on. One owner. */
 final class QueueLogic {
     private final AdmissionDesk desk;
     private OperatorWishes wishes = OperatorWishes.NONE;
-    private NavigableSet<NodeId> draining = new TreeSet<>();
 
     private final LimitSettings limits;
 
@@ -89,13 +85,16 @@ final class QueueLogic {
 
     private Cluster cluster(ClusterView view, CoordinatorToken token) {
         OperatorWishes chosen = wishes;
-        return new Cluster(view, token, draining, (device, than) -> RoomToMake.on(device, than, view, limits, chosen));
+        return new Cluster(
+                view,
+                token,
+                chosen.standing().draining(),
+                (device, than) -> RoomToMake.on(device, than, view, limits, chosen));
     }
 
     /** Of an active coordinator. */
     Turn tick(ClusterView view, CoordinatorToken token, OperatorWishes operator, Instant now) {
         wishes = operator;
-        draining = operator.standing().draining();
         AdmissionDesk.Turn turn = desk.tick(cluster(view, token), now);
         List<CoordinatorEffect> effects = new ArrayList<>();
         turn.sends().forEach(send -> effects.add(new Room(token, send)));

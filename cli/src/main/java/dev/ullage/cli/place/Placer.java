@@ -7,6 +7,7 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Share;
 import dev.ullage.coordinator.planning.balance.DeviceRoom;
 import dev.ullage.coordinator.planning.balance.MigSlicePolicy;
+import dev.ullage.coordinator.planning.balance.NameGlob;
 import dev.ullage.coordinator.planning.balance.NodeRoom;
 import dev.ullage.coordinator.planning.balance.Placement;
 import dev.ullage.coordinator.planning.balance.Placement.Placed;
@@ -25,8 +26,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -173,18 +172,7 @@ final class Placer {
     }
 
     private boolean isWanted(Device device) {
-        return wish.model().map(glob -> matches(glob, device.name())).orElse(true);
-    }
-
-    private static boolean matches(String glob, String name) {
-        String pattern = glob.chars()
-                .mapToObj(c -> switch (c) {
-                    case '*' -> ".*";
-                    case '?' -> ".";
-                    default -> Pattern.quote(Character.toString(c));
-                })
-                .collect(Collectors.joining());
-        return Pattern.compile(pattern, Pattern.CASE_INSENSITIVE).matcher(name).matches();
+        return wish.model().map(glob -> NameGlob.matches(glob, device.name())).orElse(true);
     }
 
     private boolean isEverEnough(Device device) {
