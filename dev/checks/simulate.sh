@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The deterministic simulation: simulate.sh [SEEDS] [FIRST] runs that many seeds (2000, from 1), prints one JSON line.
 # simulate.sh --replay SEED [SCRIPT] shows one; simulate.sh --mutants SEEDS counts how often each mutant is noticed.
-# simulate.sh --gangs SEEDS [FIRST] and --gang-mutants SEEDS do the same for jobs that get all of their room or none.
+# simulate.sh --gangs SEEDS [FIRST] and --gang-mutants SEEDS do the same for jobs that get all of their room or none;
+# simulate.sh --gangs 1 SEED --trace shows all that is sent, lost, heard and decided under one seed, and all that fails.
 # Uses the compiled test classes; compiles only when they are older than the sources.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)

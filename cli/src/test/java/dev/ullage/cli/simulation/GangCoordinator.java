@@ -41,6 +41,8 @@ import java.util.TreeSet;
 final class GangCoordinator {
     private static final Duration RESEND = Duration.ofSeconds(1);
     private static final int LEARN_MILLIS = 1_000;
+    /** How long the room of a job is kept of whose submitter nothing is heard. */
+    private static final long LEASE_MILLIS = 5_000;
 
     private final GangSimulation world;
     final int endpoint;
@@ -84,6 +86,7 @@ final class GangCoordinator {
         Optional<CoordinatorToken> said = report.token();
         if (said.filter(token::isOlderThan).isPresent()) {
             token = new CoordinatorToken(said.get().epoch() + 1, uid);
+            world.note(What.LEADERSHIP, endpoint, () -> this + " claims again: it saw " + said.get());
             reports.clear();
             attempts.clear();
             recovery = GangRecovery.NONE;
@@ -121,9 +124,21 @@ final class GangCoordinator {
         }
     }
 
+    @Override
+    public String toString() {
+        return uid + " (" + token + ")";
+    }
+
     /** Only here an attempt changes, so that everything that matters to the world is said to it. */
     private void become(GangAttempt before, GangAttempt after) {
         ReservationId id = after.reservation().id();
+        if (before.state() != after.state()) {
+            world.note(
+                    What.RESERVATION,
+                    endpoint,
+                    () -> this + " takes " + id + " for " + after.state()
+                            + after.reason().map(why -> ": " + why).orElse(""));
+        }
         if (after.state() == State.ENDED) {
             attempts.remove(id);
             return;
@@ -133,10 +148,10 @@ final class GangCoordinator {
                 ? after.state() == State.COMMITTING
                 : after.isPlaced();
         if (tells && before.state() != after.state()) {
-            world.told(after.reservation());
+            world.told(after.reservation(), token);
         }
         if (before.isPlaced() && after.state() == State.RELEASING) {
-            world.givenBack(after.reservation(), after.reason().orElse("no reason"));
+            world.promises().givenBack(after.reservation(), token, reason(after));
         }
     }
 
@@ -156,6 +171,7 @@ final class GangCoordinator {
             return;
         }
         recover();
+        expire();
         for (GangAttempt attempt : attempts()) {
             GangAttempt.Turn turn = attempt.turn(world.time().now(), RESEND);
             become(attempt, turn.attempt());
@@ -174,12 +190,37 @@ final class GangCoordinator {
         recovery = turn.recovery();
         for (GangAttempt found : turn.found()) {
             if (found.isPlaced()) {
-                world.found(found.reservation());
+                world.found(found.reservation(), token);
             } else {
-                world.givenBack(found.reservation(), found.reason().orElse("no reason"));
+                world.note(
+                        What.RESERVATION,
+                        endpoint,
+                        () -> this + " gives back " + found.reservation().id() + ": " + reason(found));
+                world.promises().givenBack(found.reservation(), token, reason(found));
             }
             if (found.isPlaced() || world.mutant() != GangMutant.RECOVERY_KEEPS_PARTS) {
                 attempts.put(found.reservation().id(), found);
+            }
+        }
+    }
+
+    private static String reason(GangAttempt attempt) {
+        return attempt.reason().orElse("no reason");
+    }
+
+    /** As the desk does for requests: a job of which nothing is heard any more is over. */
+    private void expire() {
+        for (GangAttempt attempt : attempts()) {
+            boolean isOver = world.promises()
+                    .silentSince(attempt.reservation().id())
+                    .filter(since -> world.time().nowMillis() - since >= LEASE_MILLIS)
+                    .isPresent();
+            if (attempt.isPlaced() && isOver) {
+                become(
+                        attempt,
+                        attempt.release(
+                                "nothing was heard of its submitter",
+                                world.time().now()));
             }
         }
     }
@@ -244,7 +285,11 @@ final class GangCoordinator {
 
     /** Somebody withdraws a job, or it is over. */
     void withdraw(GangAttempt attempt) {
-        world.withdrawn(attempt.reservation().id());
+        world.note(
+                What.RESERVATION,
+                endpoint,
+                () -> attempt.reservation().id() + ": its submitter gives it back to " + this);
+        world.promises().withdrawn(attempt.reservation(), token);
         become(attempt, attempt.release("withdrawn", world.time().now()));
     }
 }

@@ -78,6 +78,7 @@ final class GangHost {
     void crash() {
         if (isAlive) {
             isAlive = false;
+            world.note(What.CRASH, endpoint, () -> node + " dies");
             devices.forEach(device -> device.disk.crash(world.dice()));
             world.time().after(world.dice().between(50, 5_000), this::restart);
         }
@@ -85,6 +86,7 @@ final class GangHost {
 
     private void restart() {
         isAlive = true;
+        world.note(What.START, endpoint, () -> node + " starts");
         run(() -> devices.forEach(Device::start));
     }
 
@@ -200,8 +202,11 @@ final class GangHost {
                 mayDie();
             }
             logic().commit(decision, world.time().now());
-            decision.events().forEach(event -> world.happened(this, event));
-            world.check(this);
+            if (!decision.isNothing()) {
+                world.note(What.RESERVATION, endpoint, () -> id + " decides: " + GangLines.of(decision));
+            }
+            decision.events().forEach(event -> world.promises().happened(this, event));
+            world.promises().check(this);
             decision.orders().forEach(this::send);
             return decision;
         }
@@ -269,7 +274,7 @@ final class GangHost {
             world.time().after(world.dice().between(1, 300), () -> {
                 Rank rank = ranks.get(order.instance());
                 if (rank != null && rank.applies(order)) {
-                    world.check(this);
+                    world.promises().check(this);
                     Confirm confirm = new Confirm(rank.instance, rank.applied, rank.inForce);
                     world.time().after(world.dice().between(1, 300), () -> run(() -> on(confirm)));
                 }

@@ -1,35 +1,29 @@
 package dev.ullage.cli.simulation;
 
-import dev.ullage.common.ledger.DeviceLedger;
-import dev.ullage.common.ledger.HeldReservation;
 import dev.ullage.common.ledger.LedgerCommand;
-import dev.ullage.common.ledger.LedgerEvent;
-import dev.ullage.common.ledger.LedgerEvent.ReservationCommitted;
-import dev.ullage.common.ledger.LedgerEvent.ReservationMade;
+import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
-import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservationId;
-import dev.ullage.common.model.ReservedPart;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.simulation.Dice;
 import dev.ullage.common.simulation.Network;
 import dev.ullage.common.simulation.Network.Weather;
+import dev.ullage.common.simulation.Trace;
 import dev.ullage.common.simulation.VirtualTime;
 import dev.ullage.coordinator.admission.GangAttempt;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
-import java.util.NavigableSet;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 
 /**
  * Jobs that get room on several devices of several hosts, or none, in virtual time: production ledgers, keepers,
@@ -48,20 +42,31 @@ final class GangSimulation {
     private static final long EVENT_BUDGET = 400_000;
     private static final JobId PROBE = new JobId("probe");
 
-    /** What went wrong, or nothing; and how much happened. */
-    record Outcome(Optional<String> violation, int submitted, int told, int found, long events) {}
+    /**
+     * What went wrong, or nothing; and how much happened.
+     *
+     * @param traceHash of everything that happened
+     * @param lines the last lines of the trace, where they were asked for
+     */
+    record Outcome(
+            Optional<String> violation,
+            int submitted,
+            int told,
+            int found,
+            long events,
+            long traceHash,
+            List<String> lines) {}
 
     private final GangMutant mutant;
     private final VirtualTime time = new VirtualTime(EVENT_BUDGET);
+    private final Trace trace;
     private final Dice dice;
     private final Network network;
     private final boolean isNobodyLeft;
     private final List<GangHost> hosts = new ArrayList<>();
     private final NavigableMap<DeviceId, GangHost.Device> devices = new TreeMap<>();
     private final List<Optional<GangCoordinator>> coordinators = new ArrayList<>();
-    private final NavigableMap<ReservationId, NavigableSet<DeviceId>> everReserved = new TreeMap<>();
-    private final NavigableMap<ReservationId, Reservation> placed = new TreeMap<>();
-    private final NavigableSet<ReservationId> withdrawn = new TreeSet<>();
+    private final GangPromises promises = new GangPromises(devices, time);
     private long highestEpoch;
     private long nextPid = 100;
     private int jobs;
@@ -69,8 +74,9 @@ final class GangSimulation {
     private int told;
     private int found;
 
-    private GangSimulation(long seed, GangMutant mutant) {
+    private GangSimulation(long seed, GangMutant mutant, int traceLines) {
         this.mutant = mutant;
+        this.trace = new Trace(time, traceLines);
         this.dice = new Dice(seed);
         this.isNobodyLeft = dice.chance(100);
         int hostCount = 1 + dice.below(3);
@@ -95,16 +101,33 @@ final class GangSimulation {
     }
 
     static Outcome run(long seed, GangMutant mutant) {
-        GangSimulation simulation = new GangSimulation(seed, mutant);
+        return run(seed, mutant, 0);
+    }
+
+    /** @param traceLines how many of the last lines of its trace are wanted: they cost more than the run itself */
+    static Outcome run(long seed, GangMutant mutant, int traceLines) {
+        GangSimulation simulation = new GangSimulation(seed, mutant, traceLines);
         Optional<String> violation = Optional.empty();
         try {
             simulation.play();
-        } catch (IllegalStateException e) {
-            violation = Optional.of("seed %d, %d ms: %s; replay: dev/checks/simulate.sh --gangs 1 %d"
-                    .formatted(seed, simulation.time.nowMillis(), e.getMessage(), seed));
+        } catch (RuntimeException e) {
+            // A rule of this simulation, an invariant of production code, or a bug in it: the seed is what a person
+            // needs.
+            violation = Optional.of("seed %d, %d ms: %s; replay: dev/checks/simulate.sh --gangs 1 %d --trace"
+                    .formatted(seed, simulation.time.nowMillis(), what(e), seed));
         }
         return new Outcome(
-                violation, simulation.submitted, simulation.told, simulation.found, simulation.time.events());
+                violation,
+                simulation.submitted,
+                simulation.told,
+                simulation.found,
+                simulation.time.events(),
+                simulation.trace.hash(),
+                simulation.trace.lines());
+    }
+
+    private static String what(RuntimeException e) {
+        return e instanceof Violation ? String.valueOf(e.getMessage()) : e.toString();
     }
 
     private void play() {
@@ -142,6 +165,11 @@ final class GangSimulation {
         return mutant;
     }
 
+    /** @param line made only where the trace is wanted */
+    void note(What what, long who, Supplier<String> line) {
+        trace.add(what.code(), who, 0, line);
+    }
+
     boolean isStormy() {
         return time.nowMillis() < CALM_AT;
     }
@@ -164,8 +192,14 @@ final class GangSimulation {
 
     private void start(int slot) {
         highestEpoch++;
-        coordinators.set(
-                slot, Optional.of(new GangCoordinator(this, slot, "c" + slot + "-" + highestEpoch, highestEpoch)));
+        GangCoordinator started = new GangCoordinator(this, slot, "c" + slot + "-" + highestEpoch, highestEpoch);
+        coordinators.set(slot, Optional.of(started));
+        note(What.START, slot, () -> started + " starts");
+    }
+
+    private void stop(int slot) {
+        coordinators.get(slot).ifPresent(one -> note(What.CRASH, slot, () -> one + " dies"));
+        coordinators.set(slot, Optional.empty());
     }
 
     /** Unless it is gone by then. */
@@ -175,17 +209,30 @@ final class GangSimulation {
         }
     }
 
+    /** What arrives, and when it was sent, or that it does not, is a line of the trace. */
+    private void send(What what, int from, int to, Supplier<String> text, Runnable delivery) {
+        long sentAt = time.nowMillis();
+        int copies = network.send(from, to, () -> {
+            note(what, to, () -> "%s (sent at %d)".formatted(text.get(), sentAt));
+            delivery.run();
+        });
+        if (copies != 1) {
+            note(what, from, () -> text.get() + (copies == 0 ? ": lost" : ": will arrive twice"));
+        }
+    }
+
     void toDevice(GangCoordinator from, DeviceId id, LedgerCommand command, BiConsumer<ReservationId, String> refused) {
         GangHost.Device device = device(id);
         GangHost host = device.host();
         Optional<ReservationId> about = reservationOf(command);
-        network.send(
+        send(
+                What.TO_WORKER,
                 from.endpoint,
                 host.endpoint,
+                () -> from + " -> " + id + ": " + GangLines.of(command),
                 () -> host.run(() -> device.asked(
                         command,
-                        why -> about.ifPresent(one -> network.send(
-                                host.endpoint, from.endpoint, () -> to(from, () -> refused.accept(one, why)))),
+                        why -> about.ifPresent(one -> reply(host, from, () -> why, () -> refused.accept(one, why))),
                         report -> reply(host, from, report))));
     }
 
@@ -197,7 +244,16 @@ final class GangSimulation {
     }
 
     private void reply(GangHost host, GangCoordinator to, LimitsReported report) {
-        network.send(host.endpoint, to.endpoint, () -> to(to, () -> to.hear(report)));
+        reply(host, to, () -> GangLines.of(report), () -> to.hear(report));
+    }
+
+    private void reply(GangHost host, GangCoordinator to, Supplier<String> text, Runnable delivery) {
+        send(
+                What.TO_COORDINATOR,
+                host.endpoint,
+                to.endpoint,
+                () -> host.node + " -> " + to + ": " + text.get(),
+                () -> to(to, delivery));
     }
 
     /** To one that its worker takes for the coordinator. */
@@ -218,7 +274,7 @@ final class GangSimulation {
         GangHost host = device.host();
         switch (dice.below(14)) {
             case 0 -> start(dice.below(COORDINATORS));
-            case 1 -> coordinators.set(dice.below(COORDINATORS), Optional.empty());
+            case 1 -> stop(dice.below(COORDINATORS));
             case 2 -> host.crash();
             case 3 -> cut(host);
             case 4, 5 -> join(device, "other-" + dice.below(3));
@@ -238,7 +294,11 @@ final class GangSimulation {
         int from = dice.chance(500) ? coordinator : host.endpoint;
         int to = from == coordinator ? host.endpoint : coordinator;
         network.cut(from, to);
-        time.after(dice.between(500, 20_000), () -> network.heal(from, to));
+        note(What.DISTURBANCE, from, () -> "cut from " + from + " to " + to);
+        time.after(dice.between(500, 20_000), () -> {
+            network.heal(from, to);
+            note(What.DISTURBANCE, from, () -> "healed from " + from + " to " + to);
+        });
     }
 
     private void join(GangHost.Device device, String job) {
@@ -251,6 +311,7 @@ final class GangSimulation {
             device.host().crash();
             device.disk.wipe();
             device.wasWiped = true;
+            note(What.DISTURBANCE, 0, () -> device.id + " loses its disk");
         }
     }
 
@@ -271,10 +332,11 @@ final class GangSimulation {
     }
 
     private void becomeCalm() {
+        note(What.CALM, 0, () -> "all faults are over");
         network.healAll(Weather.FINE);
-        coordinators.set(1, Optional.empty());
+        stop(1);
         if (isNobodyLeft) {
-            coordinators.set(0, Optional.empty());
+            stop(0);
         } else if (living().isEmpty()) {
             start(0);
         }
@@ -292,124 +354,35 @@ final class GangSimulation {
 
     // ---- what must hold
 
+    GangPromises promises() {
+        return promises;
+    }
+
     void submitted() {
         submitted++;
     }
 
-    void happened(GangHost.Device device, LedgerEvent event) {
-        if (event instanceof ReservationMade made) {
-            everReserved
-                    .computeIfAbsent(made.reservation().id(), key -> new TreeSet<>())
-                    .add(device.id);
-        } else if (event instanceof ReservationCommitted committed) {
-            Reservation reservation = device.logic()
-                    .ledger()
-                    .reservation(committed.id())
-                    .orElseThrow()
-                    .reservation();
-            for (ReservedPart part : reservation.parts()) {
-                require(
-                        everReserved
-                                .getOrDefault(committed.id(), new TreeSet<>())
-                                .contains(part.device()),
-                        committed.id() + " is committed on " + device.id + " before " + part.device()
-                                + " has reserved it");
-            }
-        }
-    }
-
-    /** What is promised fits, what the ranks have in force fits, and no placed job has lost its part. */
-    void check(GangHost.Device device) {
-        DeviceLedger ledger = device.logic().ledger();
-        MemoryBytes budget = ledger.inForce().budget();
-        if (!device.wasWiped) {
-            long promised = promised(device.id, ledger);
-            require(promised <= budget.value(), device.id + " promised " + promised + " of " + budget.value());
-            require(promised == ledger.promised().value(), device.id + " counts wrongly: " + ledger.promised());
-            long inForce = device.ranks.values().stream()
-                    .mapToLong(rank -> rank.inForce.value())
-                    .sum();
-            require(inForce <= budget.value(), device.id + " has " + inForce + " in force of " + budget.value());
-        }
-        placed.values().stream()
-                .filter(this::isToStay)
-                .filter(reservation -> reservation.part(device.id).isPresent())
-                .forEach(reservation -> requireCommitted(reservation, device));
-    }
-
-    private static long promised(DeviceId device, DeviceLedger ledger) {
-        NavigableMap<JobId, Long> ceilings = new TreeMap<>();
-        ledger.grants()
-                .forEach(grant -> ceilings.merge(
-                        grant.instance().rank().job(), grant.ceiling().value(), Long::sum));
-        NavigableMap<JobId, Long> most = new TreeMap<>();
-        ledger.reservations()
-                .forEach(held -> most.merge(
-                        held.id().job(),
-                        held.reservation().part(device).orElseThrow().amount().value(),
-                        Long::sum));
-        ceilings.forEach((job, amount) -> most.merge(job, amount, Math::max));
-        return most.values().stream().mapToLong(Long::longValue).sum();
-    }
-
-    private boolean isToStay(Reservation reservation) {
-        return !withdrawn.contains(reservation.id())
-                && reservation.parts().stream().noneMatch(part -> device(part.device()).wasWiped);
-    }
-
-    private static void requireCommitted(Reservation reservation, GangHost.Device device) {
-        DeviceLedger ledger = device.host().isAlive() ? device.logic().ledger() : device.durable();
-        require(
-                ledger.reservation(reservation.id())
-                        .filter(HeldReservation::committed)
-                        .isPresent(),
-                reservation.id() + " is placed and " + device.id + " does not keep its part");
-    }
-
     /** Its submitter is told that it has its room. */
-    void told(Reservation reservation) {
+    void told(Reservation reservation, CoordinatorToken by) {
         told++;
-        isPlaced(reservation);
+        note(What.RESERVATION, by.epoch(), () -> reservation.id() + ": its submitter is told that it is placed");
+        placed(reservation, by);
     }
 
-    /** A new coordinator takes it for placed, also where an older one was about to give it back. */
-    void found(Reservation reservation) {
+    /** A new coordinator takes it for placed. */
+    void found(Reservation reservation, CoordinatorToken by) {
         found++;
-        withdrawn.remove(reservation.id());
-        isPlaced(reservation);
+        note(What.RESERVATION, by.epoch(), () -> reservation.id() + ": found placed by " + by);
+        placed(reservation, by);
     }
 
-    private void isPlaced(Reservation reservation) {
-        placed.put(reservation.id(), reservation);
-        if (isToStay(reservation)) {
-            reservation.parts().forEach(part -> requireCommitted(reservation, device(part.device())));
-            join(
-                    device(reservation.parts().get(0).device()),
-                    reservation.id().job().value());
-        }
-    }
-
-    void withdrawn(ReservationId id) {
-        withdrawn.add(id);
-    }
-
-    /** Without being asked to: only where a disk was lost, or nobody was ever told. */
-    void givenBack(Reservation reservation, String why) {
-        require(
-                !placed.containsKey(reservation.id()) || !isToStay(reservation),
-                reservation.id() + " was placed and is given back: " + why);
-        withdrawn.add(reservation.id());
+    private void placed(Reservation reservation, CoordinatorToken by) {
+        promises.placed(reservation, by);
+        join(device(reservation.parts().get(0).device()), reservation.id().job().value());
     }
 
     private void checkNobodyHoldsAPart() {
-        for (GangHost.Device device : devices.values()) {
-            for (HeldReservation held : device.logic().ledger().reservations()) {
-                boolean isOfPlaced = placed.containsKey(held.id()) && !withdrawn.contains(held.id());
-                require(
-                        isNobodyLeft ? held.committed() : isOfPlaced,
-                        device.id + " still keeps " + held.reservation() + " which is not placed");
-            }
-        }
+        promises.checkNobodyHoldsAPart(devices.values(), isNobodyLeft);
     }
 
     private void checkEnd() {
@@ -417,16 +390,9 @@ final class GangSimulation {
         if (isNobodyLeft) {
             return;
         }
-        boolean isProbePlaced = placed.keySet().stream().anyMatch(id -> id.job().equals(PROBE));
-        require(
-                isProbePlaced,
+        GangPromises.require(
+                promises.isAnyPlaced(PROBE),
                 "a job for which there is room was not placed: "
                         + living().stream().map(GangCoordinator::attempts).toList());
-    }
-
-    private static void require(boolean condition, String violation) {
-        if (!condition) {
-            throw new IllegalStateException(violation);
-        }
     }
 }

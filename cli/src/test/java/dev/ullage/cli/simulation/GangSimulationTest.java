@@ -10,6 +10,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Goal: a job gets all of its room or none, whatever fails: nobody is told that a job is placed unless every part is
@@ -37,6 +38,14 @@ class GangSimulationTest {
                 .isGreaterThan(SEEDS / 10);
     }
 
+    // Two coordinators at once: 15351: the older one gives back what the newer one keeps, and is not obeyed; 12558: the
+    // submitter gives it back to the older one, and is gone before the newer one hears of it.
+    @ParameterizedTest
+    @ValueSource(longs = {15_351, 12_558})
+    void seedsThatOnceBrokeARuleDoSoNoMore(long seed) {
+        assertThat(GangSimulation.run(seed, GangMutant.NONE).violation()).isEmpty();
+    }
+
     @Test
     void theSameSeedIsTheSameRun() {
         for (long seed = 1; seed <= 5; seed++) {
@@ -45,9 +54,24 @@ class GangSimulationTest {
     }
 
     @Test
+    void theTraceShowsAllThatHappenedAndChangesNothing() {
+        Outcome plain = GangSimulation.run(3, GangMutant.NONE);
+        Outcome traced = GangSimulation.run(3, GangMutant.NONE, Integer.MAX_VALUE);
+
+        assertThat(traced.traceHash()).isEqualTo(plain.traceHash());
+        assertThat(plain.lines()).isEmpty();
+        assertThat(traced.lines())
+                .anyMatch(line -> line.contains(": reserve gang-"))
+                .anyMatch(line -> line.endsWith(": lost"))
+                .anyMatch(line -> line.contains("its submitter is told that it is placed"))
+                .anyMatch(line -> line.contains("all faults are over"))
+                .hasSizeGreaterThan(500);
+    }
+
+    @Test
     void aFailingSeedNamesTheCommandThatReplaysIt() {
         assertThat(firstNoticed(GangMutant.COMMITTED_EXPIRES).orElseThrow())
-                .containsPattern("^seed (\\d+), \\d+ ms: .*; replay: dev/checks/simulate.sh --gangs 1 \\1$");
+                .containsPattern("^seed (\\d+), \\d+ ms: .*; replay: dev/checks/simulate.sh --gangs 1 \\1 --trace$");
     }
 
     // How often each is noticed stands in docs/protocol.md, section 4.

@@ -17,10 +17,12 @@ import java.util.stream.Collectors;
  *   --replay SEED [SCRIPT]           one seed, with the last events and the script shrunk; SCRIPT: all, or 0,4,7
  *   --mutants SEEDS                  in how many seeds each mutant is noticed, as a Markdown table
  *   --gangs SEEDS [FIRST]            that many seeds of the reservations of whole jobs
+ *   --gangs 1 SEED --trace           one of them, with all that is sent, lost, heard and decided, and all that fails
  *   --gang-mutants SEEDS             in how many seeds each mutant of theirs is noticed
  * </pre>
  */
 public final class SimulationMain {
+    private static final String TRACE = "--trace";
     private static final int SHOWN_FAILURES = 3;
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -35,8 +37,7 @@ public final class SimulationMain {
         } else if (!arguments.isEmpty() && arguments.get(0).equals("--mutants")) {
             isOk = mutants(Integer.parseInt(arguments.get(1)));
         } else if (!arguments.isEmpty() && arguments.get(0).equals("--gangs")) {
-            isOk = gangs(
-                    Integer.parseInt(arguments.get(1)), arguments.size() > 2 ? Long.parseLong(arguments.get(2)) : 1);
+            isOk = gangs(arguments.subList(1, arguments.size()));
         } else if (!arguments.isEmpty() && arguments.get(0).equals("--gang-mutants")) {
             isOk = gangMutants(Integer.parseInt(arguments.get(1)));
         } else {
@@ -89,6 +90,29 @@ public final class SimulationMain {
             System.out.print(Replay.explain(seed, new Rules()));
         }
         return outcome.isOk();
+    }
+
+    private static boolean gangs(List<String> arguments) {
+        List<String> numbers =
+                arguments.stream().filter(one -> !one.equals(TRACE)).toList();
+        int count = Integer.parseInt(numbers.get(0));
+        long first = numbers.size() > 1 ? Long.parseLong(numbers.get(1)) : 1;
+        if (numbers.size() == arguments.size()) {
+            return gangs(count, first);
+        }
+        if (count != 1) {
+            System.err.println(TRACE + " shows one seed: --gangs 1 SEED " + TRACE + ", not " + count + " seeds");
+            return false;
+        }
+        GangSimulation.Outcome outcome = GangSimulation.run(first, GangMutant.NONE, Integer.MAX_VALUE);
+        outcome.lines().forEach(System.out::println);
+        System.out.printf(
+                "seed %d, %d events, hash %016x: %s%n",
+                first,
+                outcome.events(),
+                outcome.traceHash(),
+                outcome.violation().orElse("no rule broken"));
+        return outcome.violation().isEmpty();
     }
 
     private static boolean gangs(int count, long first) {

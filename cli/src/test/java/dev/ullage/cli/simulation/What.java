@@ -12,7 +12,8 @@ enum What {
     LEADERSHIP,
     CRASH,
     START,
-    CALM;
+    CALM,
+    RESERVATION;
 
     private final int code = name().hashCode();
 

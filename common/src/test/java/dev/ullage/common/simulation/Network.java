@@ -32,15 +32,18 @@ public final class Network {
         this.weather = weather;
     }
 
-    public void send(int from, int to, Runnable delivery) {
+    /** Returns how often it will arrive: 0 to 2. */
+    public int send(int from, int to, Runnable delivery) {
         sent++;
         if (cut[from][to] || dice.chance(weather.lossPerMille())) {
-            return;
+            return 0;
         }
         time.after(delayMillis(), delivery);
-        if (dice.chance(weather.duplicatePerMille())) {
-            time.after(delayMillis(), delivery);
+        if (!dice.chance(weather.duplicatePerMille())) {
+            return 1;
         }
+        time.after(delayMillis(), delivery);
+        return 2;
     }
 
     private long delayMillis() {
