@@ -92,8 +92,8 @@ final class QueuedRun {
                 notes(state.orElseThrow());
                 return state;
             }
-            if (stage.equals("cancelled")) {
-                throw new CommandFailure(ExitCode.REFUSED, "job " + submission.job() + " was cancelled");
+            if (stage.equals("cancelled") || stage.equals("ended")) {
+                throw new CommandFailure(ExitCode.REFUSED, "job " + submission.job() + " was " + stage);
             }
             state.flatMap(known -> line.of(known, clock.instant())).ifPresent(this::say);
             Duration waited = Duration.between(since, clock.instant());

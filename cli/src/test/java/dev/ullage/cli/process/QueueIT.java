@@ -126,7 +126,7 @@ class QueueIT {
                     "nothing is left of it",
                     WITHIN,
                     () -> request(server, "second")
-                            .map(state -> state.path("state").asText().equals("cancelled"))
+                            .map(state -> state.path("state").asText().equals("ended"))
                             .orElse(true),
                     () -> "");
             Files.createFile(stop("first"));

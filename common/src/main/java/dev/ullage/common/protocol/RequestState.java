@@ -13,8 +13,8 @@ import java.util.OptionalLong;
  * Where a job's request stands.
  *
  * @param state {@code waiting}, {@code placing}, {@code placed}, {@code requeued} (what runs is to end, then it waits
- *     again), {@code cancelled}, or {@code lost} (it runs, and nothing is reserved for it); a text, so that an older
- *     node can pass on what it does not know
+ *     again), {@code cancelled}, {@code ended} (by its submitter's word), or {@code lost} (it runs, and nothing is
+ *     reserved for it); a text, so that an older node can pass on what it does not know
  * @param waiting present while it waits or is being placed
  * @param waitedMillis since it was submitted, or put to the end of the queue
  * @param leaseMillis how long it stays known when its submitter says nothing more
@@ -34,6 +34,7 @@ public record RequestState(
     public static final String PLACED = "placed";
     public static final String REQUEUED = "requeued";
     public static final String CANCELLED = "cancelled";
+    public static final String ENDED = "ended";
     public static final String LOST = "lost";
 
     public RequestState {

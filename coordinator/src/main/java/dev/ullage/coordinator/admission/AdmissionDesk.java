@@ -110,7 +110,7 @@ public final class AdmissionDesk {
         boolean isAnothers = known.flatMap(Entry::submitter)
                 .filter(submitter -> !submitter.equals(request.submitter()))
                 .isPresent();
-        if (isAnothers && !known.orElseThrow().is(Stage.CANCELLED)) {
+        if (isAnothers && !known.orElseThrow().isOver()) {
             return new RequestRefused(List.of("job " + request.job() + " was submitted by another, and is "
                     + known.orElseThrow().stage().label() + ": choose another name, or cancel it"));
         }
@@ -127,9 +127,8 @@ public final class AdmissionDesk {
     private List<String> refusals(JobRequest request, Optional<Entry> known, Cluster cluster) {
         List<String> reasons = new ArrayList<>();
         boolean isNew = known.isEmpty();
-        long waiting = entries.values().stream()
-                .filter(entry -> !entry.is(Stage.CANCELLED))
-                .count();
+        long waiting =
+                entries.values().stream().filter(entry -> !entry.isOver()).count();
         if (isNew && waiting >= settings.maxRequests()) {
             reasons.add(
                     "there are %d requests, the most that this cluster takes (ullage.coordinator.queue.max-requests)"
@@ -142,6 +141,10 @@ public final class AdmissionDesk {
                         .formatted(request.job(), entry.request().ranks(), request.ranks())));
         boolean isToBePlaced = isNew || known.get().is(Stage.WAITING);
         boolean isOther = isNew || !known.get().request().isPlacedLike(request);
+        known.filter(entry ->
+                        isOther && entry.is(Stage.PLACED) && entry.submitter().isPresent())
+                .ifPresent(entry -> reasons.add("job %s is placed, with %s; it can ask for other room once it has ended"
+                        .formatted(request.job(), entry.request().text())));
         if (isToBePlaced && isOther) {
             GangTexts.whyNever(request, Offers.of(cluster.view(), cluster.draining(), List.of()))
                     .ifPresent(why -> reasons.add("this can never fit: " + why));
@@ -154,18 +157,21 @@ public final class AdmissionDesk {
         Instant submittedAt = now.minus(waited.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : waited);
         Stage stage = message.running() ? Stage.LOST : Stage.WAITING;
         JobRequest request = message.request();
-        if (request.groups().isEmpty()) {
-            return Entry.submitted(request, submittedAt, Stage.PLACED, now);
-        }
-        if (stage == Stage.WAITING && waited.isZero()) {
+        if (stage == Stage.WAITING && waited.isZero() && request.ranks() > 0) {
             note(EventKind.JOB_SUBMITTED, request.job(), "waits for room: " + request.text());
         }
-        return Entry.submitted(request, submittedAt, stage, now);
+        return atOnce(Entry.submitted(request, submittedAt, stage, now), now);
+    }
+
+    /** Zero ranks are given no device, and wait for none. */
+    private static Entry atOnce(Entry entry, Instant now) {
+        boolean needsNone = entry.request().ranks() == 0 && (entry.is(Stage.WAITING) || entry.is(Stage.LOST));
+        return needsNone ? entry.to(Stage.PLACED, Optional.empty(), Optional.empty(), now) : entry;
     }
 
     private Entry heardAgain(Entry before, SubmitRequest message, Instant now) {
         Entry heard = before.heard(now);
-        if (heard.is(Stage.CANCELLED)) {
+        if (heard.isOver()) {
             return heard;
         }
         JobRequest said = message.request();
@@ -177,7 +183,7 @@ public final class AdmissionDesk {
         boolean isSame = heard.request().isPlacedLike(request);
         Entry with = isToBePlaced || isSame ? heard.said(request) : heard;
         boolean hasEnded = (with.is(Stage.REQUEUED) || with.is(Stage.LOST)) && !message.running();
-        return hasEnded ? with.to(Stage.WAITING, Optional.empty(), with.note(), now) : with;
+        return atOnce(hasEnded ? with.to(Stage.WAITING, Optional.empty(), with.note(), now) : with, now);
     }
 
     /** Where requests stand: one, or all. */
@@ -190,20 +196,20 @@ public final class AdmissionDesk {
 
     /** A job is to ask no longer, and to end if it runs. */
     public ToOperator cancel(JobId job, boolean hasEnded, Instant now) {
-        Optional<Entry> known = entry(job).filter(entry -> !entry.is(Stage.CANCELLED));
+        Optional<Entry> known = entry(job).filter(entry -> !entry.isOver());
         if (known.isEmpty()) {
             return unknown(job);
         }
         Entry entry = known.get();
-        withdraw(entry, hasEnded ? "it has ended" : "it was cancelled", now);
+        withdraw(entry, hasEnded ? Stage.ENDED : Stage.CANCELLED, hasEnded ? "it has ended" : "it was cancelled", now);
         return new Accepted(
                 "job " + job + " was " + entry.stage().label() + (hasEnded ? " and has ended" : " and is cancelled")
                         + (entry.reservation().isPresent() ? "; its room is being released" : ""));
     }
 
-    private void withdraw(Entry entry, String why, Instant now) {
+    private void withdraw(Entry entry, Stage over, String why, Instant now) {
         entry.reservation().ifPresent(reservation -> attempts.release(reservation.id(), why, now));
-        entries.put(entry.job(), entry.to(Stage.CANCELLED, Optional.empty(), Optional.of(why), now));
+        entries.put(entry.job(), entry.to(over, Optional.empty(), Optional.of(why), now));
         note(
                 EventKind.JOB_WITHDRAWN,
                 entry.job(),
@@ -212,7 +218,7 @@ public final class AdmissionDesk {
 
     /** A job goes to the end of the queue; one that runs is to end first. */
     public ToOperator requeue(JobId job, Instant now) {
-        Optional<Entry> known = entry(job).filter(entry -> !entry.is(Stage.CANCELLED));
+        Optional<Entry> known = entry(job).filter(entry -> !entry.isOver());
         if (known.isEmpty()) {
             return unknown(job);
         }
@@ -220,6 +226,9 @@ public final class AdmissionDesk {
         if (entry.is(Stage.LOST) || entry.is(Stage.REQUEUED)) {
             return new RequestRefused(
                     List.of("job " + job + " is " + entry.stage().label() + ": it waits again once it has ended"));
+        }
+        if (entry.request().ranks() == 0) {
+            return new RequestRefused(List.of("job " + job + " asks for no device, so there is nothing to wait for"));
         }
         Optional<String> why = Optional.of("it was put to the end of the queue");
         boolean hasRoom = entry.is(Stage.PLACED) && entry.reservation().isPresent();
@@ -230,7 +239,9 @@ public final class AdmissionDesk {
                 EventKind.JOB_REQUEUED,
                 job,
                 "was put to the end of the queue, and was " + entry.stage().label());
-        return new Accepted("job " + job + " is at the end of the queue"
+        return new Accepted("job " + job + " is at the end of the jobs of its priority ("
+                + last.request().priority()
+                + "): its age counts from now on"
                 + (hasRoom ? "; its room is being released, and what runs is told to end" : ""));
     }
 
@@ -241,7 +252,7 @@ public final class AdmissionDesk {
      * @return what changes; empty when no request of the job is known
      */
     public Optional<String> setPriority(JobId job, Optional<Priority> priority) {
-        Optional<Entry> known = entry(job).filter(entry -> !entry.is(Stage.CANCELLED));
+        Optional<Entry> known = entry(job).filter(entry -> !entry.isOver());
         known.ifPresent(entry -> {
             chosen.remove(job);
             priority.ifPresent(wanted -> {
@@ -344,10 +355,11 @@ public final class AdmissionDesk {
             boolean isSilent = entry.heardAt().plus(settings.lease()).isBefore(now);
             boolean isIdle = entry.heardAt().plus(settings.idleFor()).isBefore(now)
                     && !view.jobs().contains(entry.job());
-            if (entry.is(Stage.CANCELLED) && isSilent) {
+            if (entry.isOver() && isSilent) {
                 entries.remove(entry.job());
             } else if (entry.is(Stage.PLACED) ? isSilent && isIdle : isSilent) {
-                withdraw(entry, "nothing was heard of its submitter for " + Durations.show(settings.lease()), now);
+                String why = "nothing was heard of its submitter for " + Durations.show(settings.lease());
+                withdraw(entry, Stage.CANCELLED, why, now);
                 entries.remove(entry.job());
             }
         }

@@ -47,7 +47,8 @@ record Entry(
      *      +----------------- its launcher has ended ------------- REQUEUED
      *   PLACED --a ledger lost its part--> LOST: it may run, and nothing is kept for it; --found again--> PLACED
      *   LOST --its launcher has ended, and it still asks--> WAITING
-     *   each of them --withdrawn--> CANCELLED, for as long as its submitter may still ask
+     *   each of them --withdrawn--> CANCELLED, or ENDED when its submitter said that it has: both for as long as its
+     *   submitter may still ask
      * </pre>
      */
     enum Stage {
@@ -56,16 +57,17 @@ record Entry(
         PLACED,
         REQUEUED,
         CANCELLED,
+        ENDED,
         LOST;
 
         Set<Stage> next() {
             return switch (this) {
-                case WAITING -> EnumSet.of(WAITING, PLACING, PLACED, CANCELLED);
-                case PLACING -> EnumSet.of(PLACED, WAITING, CANCELLED);
-                case PLACED -> EnumSet.of(REQUEUED, LOST, WAITING, CANCELLED);
-                case REQUEUED -> EnumSet.of(WAITING, CANCELLED);
-                case LOST -> EnumSet.of(PLACED, WAITING, CANCELLED);
-                case CANCELLED -> EnumSet.noneOf(Stage.class);
+                case WAITING -> EnumSet.of(WAITING, PLACING, PLACED, CANCELLED, ENDED);
+                case PLACING -> EnumSet.of(PLACED, WAITING, CANCELLED, ENDED);
+                case PLACED -> EnumSet.of(REQUEUED, LOST, WAITING, CANCELLED, ENDED);
+                case REQUEUED -> EnumSet.of(WAITING, CANCELLED, ENDED);
+                case LOST -> EnumSet.of(PLACED, WAITING, CANCELLED, ENDED);
+                case CANCELLED, ENDED -> EnumSet.noneOf(Stage.class);
             };
         }
 
@@ -113,6 +115,11 @@ record Entry(
 
     boolean is(Stage other) {
         return stage == other;
+    }
+
+    /** It asks for nothing any more. */
+    boolean isOver() {
+        return is(Stage.CANCELLED) || is(Stage.ENDED);
     }
 
     Entry heard(Instant now) {
