@@ -2,12 +2,14 @@ package dev.ullage.common.protocol;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.Extent;
+import dev.ullage.common.model.HostCapacity;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankGroup;
+import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
 import dev.ullage.common.protocol.ToCoordinator.RequestsQuery;
@@ -29,6 +31,11 @@ final class RequestSamples {
 
     private static final JobId JOB = new JobId("bert-large");
 
+    static final HostCapacity HOST = new HostCapacity(
+            OptionalInt.of(64_000),
+            Optional.of(MemoryBytes.ofGibibytes(512)),
+            Optional.of(MemoryBytes.ofGibibytes(400)));
+
     private RequestSamples() {}
 
     static List<WireMessage> full(ActorRef<ToOperator> operator) {
@@ -49,6 +56,10 @@ final class RequestSamples {
                 new RequeueRequest(JOB, operator),
                 new Requests(List.of(sparseRequestState())),
                 new RequestRefused(List.of()));
+    }
+
+    static Reservation withHosts(Reservation reservation) {
+        return reservation.with(request().wanted().host());
     }
 
     private static JobRequest request() {
@@ -92,7 +103,7 @@ final class RequestSamples {
                 61_000,
                 30_000,
                 List.of(new RequestState.RankPlace(3, NODE, 1, DEVICE, OptionalInt.of(1), MemoryBytes.ofGibibytes(20))),
-                List.of("cpus 8 was not counted: no node says how much it has free"));
+                List.of("8 cpus and 64.0 GiB of host memory for each rank are advisory: nothing holds a rank to them"));
     }
 
     private static RequestState sparseRequestState() {

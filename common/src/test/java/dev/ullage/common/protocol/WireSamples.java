@@ -161,6 +161,7 @@ final class WireSamples {
                         Optional.of(TOKEN),
                         List.of(INFO),
                         Optional.of(new WishesHeld(Optional.of(wishes().stamp()))),
+                        Optional.of(RequestSamples.HOST),
                         worker),
                 new DeviceSampled(
                         NODE,
@@ -192,7 +193,7 @@ final class WireSamples {
                         coordinator),
                 new DirectJob(TOKEN, directive(), coordinator),
                 new ReleaseCache(TOKEN, List.of(RANK), coordinator),
-                new ReserveDevice(TOKEN, DEVICE, RESERVATION, coordinator),
+                new ReserveDevice(TOKEN, DEVICE, RequestSamples.withHosts(RESERVATION), coordinator),
                 new CommitDevice(TOKEN, DEVICE, RESERVATION.id(), coordinator),
                 new ReleaseDevice(TOKEN, DEVICE, RESERVATION.id(), coordinator),
                 clusterStatus(),
@@ -219,7 +220,7 @@ final class WireSamples {
                 new NodeId("host-c"),
                 Optional.of(TOKEN),
                 "ACTIVE",
-                List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()))),
+                List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()), Optional.of(RequestSamples.HOST))),
                 List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined")),
                 Optional.of(new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500, OptionalLong.of(42))))),
                 Optional.of(new ToOperator.Steering(
@@ -447,7 +448,7 @@ final class WireSamples {
                 List.of(grant),
                 counts,
                 Optional.of(turns),
-                Optional.of(List.of(new ReservationReport(RESERVATION, true))));
+                Optional.of(List.of(new ReservationReport(RequestSamples.withHosts(RESERVATION), true))));
     }
 
     private static TurnPlan turnPlan() {
