@@ -86,7 +86,7 @@ record RunRequest(Map<String, Object> fields, List<String> problems) {
     }
 
     /** How many ranks file and options speak of; empty when they do not, or not in numbers. */
-    private static OptionalInt asked(Map<String, Object> fields) {
+    static OptionalInt asked(Map<String, Object> fields) {
         if (fields.get(RANKS) instanceof Integer count) {
             return OptionalInt.of(count);
         }
