@@ -168,6 +168,10 @@ public final class RunCommand implements Callable<Integer> {
                     findings.warnings().forEach(this::warn);
                     refusals.addAll(findings.refusals());
                 });
+        verdict.devices()
+                .filter(OwnInstances::areNeeded)
+                .flatMap(devices -> OwnInstances.refusal(asWrapped(request)))
+                .ifPresent(refusals::add);
         if (!refusals.isEmpty()) {
             throw new CommandFailure(ExitCode.REFUSED, "refused: " + String.join("; ", refusals));
         }

@@ -50,8 +50,9 @@ record RunRequest(Map<String, Object> fields, List<String> problems) {
         if (fields.containsKey(GROUPS) && shareDevices) {
             problems.add("groups: a launcher cannot put ranks that need different amounts on shared devices");
         }
-        if (fields.containsKey("mig") && !Integer.valueOf(1).equals(fields.get(RANKS))) {
-            problems.add("mig: CUDA shows a process one MIG instance, so a launcher here starts one rank for each");
+        boolean isOneInstance = asked(fields).orElse(1) == 1;
+        if (fields.containsKey("mig") && !isOneInstance) {
+            OwnInstances.refusal(request).ifPresent(why -> problems.add("mig: " + why));
         }
         if (!here.equals(fields.getOrDefault(NODE, here))) {
             problems.add("node = %s: %s starts its ranks on this host, which is node %s"
