@@ -10,7 +10,7 @@ from pathlib import Path
 
 import ullage
 from ullage.__main__ import rank_command
-from ullage.launch import listed_device
+from ullage.launch import listed_device, see_own_device
 
 from tests.fake_worker import FakeWorker, uniform
 
@@ -68,6 +68,56 @@ class ListedDevices(unittest.TestCase):
                                                                               ULLAGE_POLICY="")):
             hello = worker.wait_for("hello")
             self.assertEqual(("GPU-c", None), (hello["device"], hello["policy"]))
+
+
+class OwnDevices(unittest.TestCase):
+    LIST = "MIG-a, MIG-b"
+
+    @staticmethod
+    def seen(**environ):
+        see_own_device(environ)
+        return environ
+
+    def test_each_local_rank_sees_one_whatever_its_launcher(self):
+        launchers = (("RANK", "WORLD_SIZE", "LOCAL_RANK"), ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
+                     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+                     ("HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_LOCAL_RANK"))
+        for rank, size, local in launchers:
+            seen = [self.seen(ULLAGE_OWN_DEVICES=self.LIST, CUDA_VISIBLE_DEVICES=self.LIST, **{
+                rank: str(number), size: "3", local: str(number)}) for number in range(3)]
+            self.assertEqual(["MIG-a", "MIG-b", "MIG-a"], [env["CUDA_VISIBLE_DEVICES"] for env in seen], rank)
+            self.assertNotIn("ULLAGE_OWN_DEVICES", seen[0])
+
+    def test_a_choice_out_of_the_list_stays(self):
+        # torchrun --virtual-local-rank: every local rank is 0, and each sees one.
+        env = self.seen(ULLAGE_OWN_DEVICES=self.LIST, CUDA_VISIBLE_DEVICES="MIG-b", RANK="1", WORLD_SIZE="2",
+                        LOCAL_RANK="0")
+        self.assertEqual("MIG-b", env["CUDA_VISIBLE_DEVICES"])
+
+    def test_without_a_list_nothing_changes(self):
+        self.assertEqual({}, self.seen())
+        self.assertEqual({"CUDA_VISIBLE_DEVICES": "1"}, self.seen(CUDA_VISIBLE_DEVICES="1", ULLAGE_OWN_DEVICES=" ,"))
+
+    def test_a_plain_process_is_number_0(self):
+        self.assertEqual("MIG-a", self.seen(ULLAGE_OWN_DEVICES=self.LIST)["CUDA_VISIBLE_DEVICES"])
+
+    def test_a_rank_whose_own_cannot_be_told_does_not_start(self):
+        env = dict(os.environ, PYTHONPATH=str(ROOT), PMIX_RANK="1", PMIX_NAMESPACE="n", ULLAGE_OWN_DEVICES=self.LIST)
+        result = subprocess.run([sys.executable, "-m", "ullage", "exec", "--", "echo", "started"], env=env,
+                                capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((75, ""), (result.returncode, result.stdout))
+        self.assertIn("ULLAGE_OWN_DEVICES lists 2 devices", result.stderr)
+
+    def test_the_worker_and_the_command_are_told_the_same_one(self):
+        with FakeWorker(sequence=1, limits=uniform(1 << 30)) as worker:
+            env = dict(os.environ, PYTHONPATH=str(ROOT), ULLAGE_SOCKET=worker.path, ULLAGE_OWN_DEVICES=self.LIST,
+                       CUDA_VISIBLE_DEVICES=self.LIST, RANK="1", WORLD_SIZE="2", LOCAL_RANK="1", ULLAGE_JOB="mig")
+            result = subprocess.run(
+                [sys.executable, "-m", "ullage", "exec", "--require", "--", "sh", "-c",
+                 "echo $CUDA_VISIBLE_DEVICES$ULLAGE_OWN_DEVICES"], env=env, capture_output=True, text=True, timeout=60,
+                check=False)
+            self.assertEqual("MIG-b\n", result.stdout, result.stderr)
+            self.assertEqual("MIG-b", worker.wait_for("hello")["visibleDevices"])
 
 
 class WorkedOutLocalRank(unittest.TestCase):

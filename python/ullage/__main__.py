@@ -34,8 +34,10 @@ environment of CMD:
   ULLAGE_ALLOCATOR_MIB                       with --framework tensorflow: what to give a logical device, MiB, with the
                                              same overhead left out; TensorFlow itself reads no such variable
 
-exit codes: CMD's own; 2 usage; 75 --require and no worker or no limit in time; 126 CMD cannot be executed;
-127 CMD not found"""
+  CUDA_VISIBLE_DEVICES                       this rank's own entry of ULLAGE_OWN_DEVICES, where "ullage run" sets that
+
+exit codes: CMD's own; 2 usage; 75 --require and no worker or no limit in time, or its own device cannot be told;
+126 CMD cannot be executed; 127 CMD not found"""
 
 _ENV_HELP = "Prints what rank discovery found. Exit codes: 0; 1 when the launcher's variables break their own rules."
 

@@ -17,6 +17,7 @@ from ullage.device import Device
 from ullage.errors import UllageError
 from ullage.fixed import DEFAULT_OVERHEAD_BYTES, MIB, allocator_bytes
 from ullage.jax import environment, missing
+from ullage.launch import see_own_device
 
 EXIT_NOT_EXECUTABLE = 126
 EXIT_NOT_FOUND = 127
@@ -59,8 +60,9 @@ def run(options: ExecOptions) -> int:
         return _cannot_run(options.command[0])
     environ = dict(os.environ)
     try:
+        see_own_device(environ)
         rank = connect(options.socket, device=options.device, job=options.job, framework=None,
-                       require=options.require, timeout=options.timeout)
+                       require=options.require, timeout=options.timeout, environ=environ)
         limit = rank.wait_for_limit(options.timeout) if rank.connected else None
         if limit is None and options.require:
             rank.close()

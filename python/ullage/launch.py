@@ -11,7 +11,7 @@ import os
 import re
 import socket
 from dataclasses import dataclass
-from typing import Callable, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Callable, List, Mapping, MutableMapping, NamedTuple, Optional, Tuple
 
 from ullage.errors import LaunchError
 
@@ -115,10 +115,31 @@ def listed_device(environ: Mapping[str, str], local_rank: Optional[int]) -> Opti
 
     ``ullage run --ranks-per-device`` sets it: with more ranks than devices no other list says who is where.
     """
-    devices = [name.strip() for name in environ.get("ULLAGE_DEVICES", "").split(",") if name.strip()]
+    devices = _listed(environ.get("ULLAGE_DEVICES", ""))
     if not devices or local_rank is None:
         return None
     return devices[local_rank % len(devices)]
+
+
+def see_own_device(environ: MutableMapping[str, str]) -> None:
+    """Leaves this rank one device of ``ULLAGE_OWN_DEVICES``, a list that the ranks of this host take in turn.
+
+    ``ullage run`` sets it for MIG instances: CUDA shows a process the first one of a list and no other, so ranks with
+    one list for all would be on one instance together. What a launcher chose for the rank out of the list stays.
+    Raises LaunchError when the local rank cannot be told: then no choice would be right.
+    """
+    devices = _listed(environ.pop("ULLAGE_OWN_DEVICES", ""))
+    if not devices or environ.get("CUDA_VISIBLE_DEVICES", "").strip() in devices:
+        return
+    local_rank = discover(environ).local_rank
+    if local_rank is None:
+        raise LaunchError([f"ULLAGE_OWN_DEVICES lists {len(devices)} devices, each for ranks of its own, and the "
+                           "launcher does not say which local rank this is: set CUDA_VISIBLE_DEVICES for each rank"])
+    environ["CUDA_VISIBLE_DEVICES"] = devices[local_rank % len(devices)]
+
+
+def _listed(text: str) -> List[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _first(env: Mapping[str, str], names: Tuple[str, ...]) -> Tuple[Optional[str], str]:

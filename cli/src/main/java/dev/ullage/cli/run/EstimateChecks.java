@@ -71,15 +71,19 @@ final class EstimateChecks {
             return true;
         }
         if (started.getAsInt() != estimate.ranks()) {
-            refusals.add("the estimate is of %d rank%s (tp x pp x cp x dp), %s starts %d"
-                    .formatted(
-                            estimate.ranks(),
-                            estimate.ranks() == 1 ? "" : "s",
-                            request.launcher().label(),
-                            started.getAsInt()));
+            refusals.add(otherCount(estimate, request, started.getAsInt()));
             return false;
         }
         return true;
+    }
+
+    static String otherCount(JobEstimate estimate, LaunchRequest request, int started) {
+        return "the estimate is of %d rank%s (tp x pp x cp x dp), %s starts %d"
+                .formatted(
+                        estimate.ranks(),
+                        estimate.ranks() == 1 ? "" : "s",
+                        request.launcher().label(),
+                        started);
     }
 
     private OptionalInt started(RunChecks.Verdict verdict) {

@@ -20,6 +20,9 @@ record LaunchRequest(
         Size size,
         Optional<List<Integer>> slots,
         List<String> problems) {
+    /** Why the client is not put in front of the ranks when somebody says that it is there. */
+    static final String NO_WRAP = "--no-wrap";
+
     LaunchRequest {
         command = List.copyOf(command);
         problems = List.copyOf(problems);

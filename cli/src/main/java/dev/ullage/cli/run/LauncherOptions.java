@@ -8,11 +8,11 @@ import java.util.Map;
  */
 final class LauncherOptions {
     private static final OptionTable TORCHRUN = OptionTable.of(
-            "standalone m module no-python run-path h help use-env signals-to-handle-default",
+            "standalone m module no-python run-path h help use-env signals-to-handle-default virtual-local-rank",
             "nnodes nproc-per-node rdzv-backend rdzv-endpoint rdzv-id rdzv-conf max-restarts monitor-interval"
                     + " start-method role log-dir r redirects t tee local-ranks-filter node-rank master-addr"
                     + " master-port local-addr logs-specs event-log-handler numa-binding signals-to-handle"
-                    + " virtual-local-rank duplicate-stdout-filters duplicate-stderr-filters",
+                    + " shutdown-timeout duplicate-stdout-filters duplicate-stderr-filters",
             "",
             false);
 

@@ -32,7 +32,9 @@ final class QueueOptions {
     @Option(
             names = "--memory-per-rank",
             paramLabel = "SIZE",
-            description = "What is reserved for each rank: 20GiB, or 50%% of a device (default: a whole device).")
+            description =
+                    "What is reserved for each rank: 20GiB, or 50%% of a device (default: what --estimate says, else a"
+                            + " whole device).")
     private @Nullable String memoryPerRank;
 
     @Option(names = "--priority", paramLabel = "NAME", description = "In the queue: high, medium or low.")

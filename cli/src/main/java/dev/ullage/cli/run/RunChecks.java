@@ -66,7 +66,7 @@ final class RunChecks {
         boolean isElsewhere =
                 request.launcher() == Launcher.SRUN && cluster.hosts().size() > 1;
         if (here.isPresent() && !isElsewhere) {
-            List<DeviceInfo> visible = checks.visible(here.get());
+            List<DeviceInfo> visible = checks.visible(here.get(), size);
             perHost = size.isOnePerDevice()
                     ? OptionalInt.of(Math.min(terms.devices().orElse(visible.size()), visible.size()))
                     : size.perHost();
@@ -117,13 +117,13 @@ final class RunChecks {
     }
 
     /** What the caller's list, and the launcher's own, leave of this host's devices. */
-    private List<DeviceInfo> visible(Host here) {
+    private List<DeviceInfo> visible(Host here, Size size) {
         List<DeviceInfo> all = here.infos();
         if (terms.visibleDevices().isEmpty()) {
             return request.slots().map(slots -> slots(slots, all)).orElse(all);
         }
         String text = terms.visibleDevices().get();
-        VisibleDevices list = VisibleDevices.parse(text, all);
+        VisibleDevices list = OwnInstances.visible(text, size, all);
         warnings.addAll(list.warnings());
         if (list.devices().isEmpty()) {
             refusals.add("CUDA_VISIBLE_DEVICES='" + text + "' leaves no device of " + listed(all));

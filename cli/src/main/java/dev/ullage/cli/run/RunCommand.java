@@ -1,6 +1,5 @@
 package dev.ullage.cli.run;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.ullage.cli.CliEnvironment;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
@@ -8,30 +7,22 @@ import dev.ullage.cli.ReadServerOption;
 import dev.ullage.cli.client.ApiClient;
 import dev.ullage.cli.client.ApiException;
 import dev.ullage.cli.estimate.JobEstimate;
-import dev.ullage.cli.node.SteadyClock;
 import dev.ullage.cli.run.ClusterDevices.Host;
 import dev.ullage.cli.run.RunPlan.Surroundings;
 import dev.ullage.cli.show.Terminal;
-import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.JobId;
-import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.MemorySizes;
 import dev.ullage.config.NodeSettings;
 import dev.ullage.config.PolicyName;
 import dev.ullage.config.SettingsException;
 import dev.ullage.config.SettingsLoader;
-import dev.ullage.coordinator.admission.RequestReader;
-import dev.ullage.coordinator.admission.RequestReader.Reading;
-import dev.ullage.coordinator.http.OperatorToken;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -113,7 +104,8 @@ public final class RunCommand implements Callable<Integer> {
             names = "--estimate",
             paramLabel = "FILE",
             description = "What the ranks are estimated to need: the fields of \"ullage estimate --file\", or what its"
-                    + " --json printed. Checked against launcher and devices; the limits follow it (policy planned).")
+                    + " --json printed. Checked against launcher and devices; the limits follow it (policy planned)."
+                    + " With --wait: what each rank asks for, unless an amount is said.")
     private @Nullable Path estimate;
 
     @Option(names = "--require", description = "A rank that gets no limit does not start.")
@@ -160,11 +152,6 @@ public final class RunCommand implements Callable<Integer> {
         LaunchRequest request = LauncherArguments.read(words, variables);
         boolean wantsNoDevice = gpus != null && gpus == 0;
         if (queue.isAsked() && !wantsNoDevice) {
-            if (estimate != null) {
-                throw new CommandFailure(
-                        ExitCode.USAGE,
-                        "--estimate does not go with a request for room yet: say --memory-per-rank, or leave the queue out");
-            }
             return queued(request, node, file);
         }
         Optional<JobEstimate> estimated = estimate == null ? Optional.empty() : Optional.of(JobEstimate.read(estimate));
@@ -181,12 +168,15 @@ public final class RunCommand implements Callable<Integer> {
                     findings.warnings().forEach(this::warn);
                     refusals.addAll(findings.refusals());
                 });
+        verdict.devices()
+                .filter(OwnInstances::areNeeded)
+                .flatMap(devices -> OwnInstances.refusal(asWrapped(request)))
+                .ifPresent(refusals::add);
         if (!refusals.isEmpty()) {
             throw new CommandFailure(ExitCode.REFUSED, "refused: " + String.join("; ", refusals));
         }
         Optional<String> name = jobName(request, node, Optional.empty());
-        RunPlan checked = RunPlan.of(
-                noWrap ? request.left("--no-wrap") : request, terms, verdict, surroundings(name, node), variables);
+        RunPlan checked = RunPlan.of(asWrapped(request), terms, verdict, surroundings(name, node), variables);
         RunPlan plan = estimated
                 .map(job -> checked.with(JobEstimate.VARIABLE, job.variable()))
                 .orElse(checked);
@@ -205,106 +195,23 @@ public final class RunCommand implements Callable<Integer> {
     /** Through the queue: it starts once all of its room is reserved. */
     private int queued(LaunchRequest request, NodeSettings node, JobFile file)
             throws ApiException, CommandFailure, InterruptedException {
-        RunTerms terms = terms(environment.variables());
-        Optional<String> name = jobName(request, node, file.job());
-        RunRequest asked = RunRequest.of(queue.fields(file), request, terms, node.nodeName());
-        String submitter = "%s/%d/%s"
-                .formatted(
-                        node.nodeName(),
-                        ProcessHandle.current().pid(),
-                        ProcessHandle.current()
-                                .info()
-                                .startInstant()
-                                .map(Instant::toString)
-                                .orElse("?"));
-        List<String> problems = new ArrayList<>(asked.problems());
-        Reading reading = RequestReader.read(jobId(name.orElse("job")), submitter, asked.fields());
-        problems.addAll(reading.problems());
-        if (!problems.isEmpty()) {
-            throw new CommandFailure(ExitCode.REFUSED, "refused: " + String.join("; ", problems));
-        }
-        JobRequest wanted = reading.request().orElseThrow();
-        if (queue.isCheck() || dryRun) {
-            environment
-                    .out()
-                    .println("job %s asks for %s: %d device%s, priority %s"
-                            .formatted(
-                                    wanted.job(),
-                                    wanted.text(),
-                                    wanted.devices(),
-                                    wanted.devices() == 1 ? "" : "s",
-                                    wanted.priority()));
-            return ExitCode.OK.code();
-        }
-        Map<String, Object> fields = new LinkedHashMap<>(asked.fields());
-        fields.put("submitter", submitter);
-        ApiClient client = server.client();
-        RunWatch watch = new RunWatch(client, Optional.of(wanted.job().value()));
-        Submission submission =
-                new Submission(client, operatorToken(node), wanted.job().value(), fields, new SteadyClock());
-        return queued(submission, watch, placed -> planned(placed, request, node, wanted, client));
+        String name = jobName(request, node, file.job()).orElse("job");
+        QueuedStart start = new QueuedStart(
+                environment,
+                queue,
+                server,
+                new QueuedStart.Job(
+                        asWrapped(request),
+                        terms(environment.variables()),
+                        node,
+                        QueuedStart.jobId(name),
+                        estimate == null ? Optional.empty() : Optional.of(JobEstimate.read(estimate)),
+                        surroundings(Optional.of(name), node)));
+        return dryRun ? start.check(file) : start.run(file, this::sumUp);
     }
 
-    private static JobId jobId(String name) throws CommandFailure {
-        try {
-            return new JobId(name);
-        } catch (IllegalArgumentException e) {
-            throw new CommandFailure(ExitCode.USAGE, "job: " + e.getMessage(), e);
-        }
-    }
-
-    private String operatorToken(NodeSettings node) throws CommandFailure {
-        try {
-            return OperatorToken.read(server.tokenFile().orElseGet(() -> OperatorToken.file(node.stateDir())))
-                    .secret();
-        } catch (IOException e) {
-            throw new CommandFailure(ExitCode.STATE_UNUSABLE, String.valueOf(e.getMessage()), e);
-        }
-    }
-
-    private int queued(Submission submission, RunWatch watch, QueuedRun.Planner planner)
-            throws ApiException, CommandFailure, InterruptedException {
-        QueuedRun run = new QueuedRun(environment, submission, queue.longestWait(), new SteadyClock());
-        try {
-            int code = run.run(planner, watch::look);
-            sumUp(watch, code);
-            return code;
-        } catch (IOException e) {
-            environment.err().println("ullage: the launcher cannot be run: " + e.getMessage());
-            return CANNOT_RUN;
-        }
-    }
-
-    /** On the devices of its placement, and no others. */
-    private RunPlan planned(
-            JsonNode placed, LaunchRequest request, NodeSettings node, JobRequest wanted, ApiClient client)
-            throws ApiException, CommandFailure {
-        ClusterDevices cluster = ClusterDevices.of(client.status());
-        List<DeviceInfo> known = cluster.here(node.nodeName()).map(Host::infos).orElse(List.of());
-        List<DeviceInfo> devices = new ArrayList<>();
-        for (String uuid : QueuedRun.devices(placed)) {
-            devices.add(known.stream()
-                    .filter(info -> info.id().value().equals(uuid))
-                    .findFirst()
-                    .orElseThrow(() -> new CommandFailure(
-                            ExitCode.FAILED, "device " + uuid + " was reserved, and is none of this host's")));
-        }
-        RunTerms before = terms(environment.variables());
-        RunTerms terms = new RunTerms(
-                OptionalInt.of(wanted.ranks()),
-                wanted.ranksPerDevice(),
-                OptionalInt.of(devices.size()),
-                before.memory(),
-                before.visibleDevices(),
-                before.deviceOrder());
-        RunChecks.Verdict verdict =
-                new RunChecks.Verdict(List.of(), List.of(), Optional.of(devices), OptionalInt.of(wanted.ranks()));
-        return RunPlan.of(
-                noWrap ? request.left("--no-wrap") : request,
-                terms,
-                verdict,
-                surroundings(Optional.of(wanted.job().value()), node),
-                environment.variables());
+    private LaunchRequest asWrapped(LaunchRequest request) {
+        return noWrap ? request.left(LaunchRequest.NO_WRAP) : request;
     }
 
     private void requireUsable() throws CommandFailure {

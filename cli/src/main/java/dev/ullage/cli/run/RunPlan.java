@@ -97,8 +97,10 @@ record RunPlan(List<String> command, NavigableMap<String, Optional<String>> vari
             List<DeviceInfo> devices,
             NavigableMap<String, Optional<String>> changed,
             List<String> notes) {
-        if (devices.size() > 1 && devices.stream().anyMatch(device -> device.kind() == DeviceKind.MIG)) {
-            // CUDA shows a process one instance, the first of its list: one list for all ranks cannot be.
+        if (OwnInstances.areNeeded(devices)) {
+            changed.put(VISIBLE, Optional.of(uuids(devices)));
+            changed.put(OwnInstances.VARIABLE, Optional.of(uuids(devices)));
+            notes.add(OwnInstances.NOTE);
             return;
         }
         String list = devices.stream().anyMatch(device -> device.kind() == DeviceKind.SIMULATED)

@@ -50,8 +50,14 @@ record RunRequest(Map<String, Object> fields, List<String> problems) {
         if (fields.containsKey(GROUPS) && shareDevices) {
             problems.add("groups: a launcher cannot put ranks that need different amounts on shared devices");
         }
-        if (fields.containsKey("mig") && !Integer.valueOf(1).equals(fields.get(RANKS))) {
-            problems.add("mig: CUDA shows a process one MIG instance, so a launcher here starts one rank for each");
+        if (fields.containsKey(GROUPS) && request.launcher() == Launcher.DEEPSPEED) {
+            problems.add(
+                    "groups: deepspeed gives its ranks the devices in ascending order, whatever each needs: ask for"
+                            + " the most of them for all");
+        }
+        boolean isOneInstance = asked(fields).orElse(1) == 1;
+        if (fields.containsKey("mig") && !isOneInstance) {
+            OwnInstances.refusal(request).ifPresent(why -> problems.add("mig: " + why));
         }
         if (!here.equals(fields.getOrDefault(NODE, here))) {
             problems.add("node = %s: %s starts its ranks on this host, which is node %s"
@@ -86,7 +92,7 @@ record RunRequest(Map<String, Object> fields, List<String> problems) {
     }
 
     /** How many ranks file and options speak of; empty when they do not, or not in numbers. */
-    private static OptionalInt asked(Map<String, Object> fields) {
+    static OptionalInt asked(Map<String, Object> fields) {
         if (fields.get(RANKS) instanceof Integer count) {
             return OptionalInt.of(count);
         }

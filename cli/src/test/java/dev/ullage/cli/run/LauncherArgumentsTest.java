@@ -28,6 +28,7 @@ class LauncherArgumentsTest {
                 "torchrun --nnodes=2 --nproc-per-node=8 -m pkg.train            | TORCHRUN   | 16 | 8 | 2 | pkg.train",
                 "torchrun --nnodes 1:4 --nproc-per-node 8 --rdzv-id x t.py      | TORCHRUN   | 32 | 8 | 4 | t.py",
                 "torchrun --standalone --no-python --nproc-per-node 2 ./t -n 3  | TORCHRUN   | 2 | 2 | 1 | ./t -n 3",
+                "torchrun --virtual-local-rank --nproc-per-node 2 t.py          | TORCHRUN   | 2 | 2 | 1 | t.py",
                 "torchrun --nproc-per-node gpu t.py                             | TORCHRUN   | - | - | 1 | t.py",
                 "python3 -m torch.distributed.run --nproc_per_node 3 t.py       | TORCHRUN   | 3 | 3 | 1 | t.py",
                 "/usr/bin/python3.11 -u -m torch.distributed.launch t.py        | TORCHRUN   | 1 | 1 | 1 | t.py",

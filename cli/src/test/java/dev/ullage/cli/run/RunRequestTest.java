@@ -59,10 +59,14 @@ class RunRequestTest {
                 .contains("on other hosts too");
         assertThat(of(Map.of(), "sh start.sh").problems())
                 .containsExactly("how many ranks there will be cannot be told: say --ranks");
-        assertThat(of(Map.of("mig", "2g.*"), "torchrun --nproc-per-node 2 t.py").problems())
+        assertThat(of(Map.of("mig", "2g.*"), "deepspeed --num_gpus 2 t.py").problems())
                 .singleElement()
                 .asString()
-                .startsWith("mig:");
+                .startsWith("mig: deepspeed");
+        assertThat(of(Map.of("mig", "2g.*"), "deepspeed --num_gpus 1 t.py").problems())
+                .isEmpty();
+        assertThat(of(Map.of("mig", "2g.*"), "torchrun --nproc-per-node 2 t.py").problems())
+                .isEmpty();
         List<Map<String, Object>> groups = List.of(Map.of("ranks", 1), Map.of("ranks", 2));
         assertThat(of(Map.of("groups", groups, "ranksPerDevice", 2), "torchrun --nproc-per-node 4 t.py")
                         .problems())
