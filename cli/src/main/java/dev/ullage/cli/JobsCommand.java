@@ -18,8 +18,9 @@ import picocli.CommandLine.Option;
         description = "Shows the jobs that wait for room or have it, and those that have ranks with what these hold.",
         footer = {
             "",
-            "Of the jobs that asked for room the waiting ones come first, in the order of the queue: WAITS FOR says what"
-                    + " is missing, STARTS IN is an estimate, \"-\" when no known end of a job makes room; --json says"
+            "Of the jobs that asked for room the waiting ones come first, in the order of the queue: AGE counts from when"
+                    + " a job was submitted or put to the end, WAITS FOR says what is missing (below the table where it is"
+                    + " too narrow), STARTS IN is an estimate, \"-\" when no known end of a job makes room; --json says"
                     + " what it rests on.",
             "PROCESSES is more than RANKS while a rank is replaced. USED, TARGET and CEILING are sums over the ranks:"
                     + " what they hold, what their newest orders allow, what they may still believe; \"-\" when that of"

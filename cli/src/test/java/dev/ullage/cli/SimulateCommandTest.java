@@ -187,7 +187,7 @@ class SimulateCommandTest {
                         "3 problems",
                         "jobs.csv:1: heading \"memory_mib\": is missing",
                         "jobs.csv:1: heading \"memory\": is not known",
-                        "none.csv: cannot be read: NoSuchFileException");
+                        "none.csv: cannot be read: there is no such file");
     }
 
     @Test

@@ -97,7 +97,6 @@ class SimulateLoadTest {
         assertThat(Stream.of("--load must be", "--mode must be of", "--longest must be", "--persistent must be"))
                 .allSatisfy(text -> assertThat(outcome.err()).contains(text));
         assertThat(run("--mode=turns").err()).contains("only with --load");
-        assertThat(run("--load=1", "--chart=x.svg").err()).contains("no chart with --load");
         assertThat(run("--load=1", "--policy=fill,fgd").err()).contains("--policy must be one");
     }
 

@@ -115,9 +115,9 @@ class UllageMainTest {
         assertThat(run("jobs").out())
                 .isEqualTo(
                         """
-                        POSITION  JOB    STATE    PRIORITY  WAITED  STARTS IN  WANTS    WAITS FOR, OR IS ON
-                               1  large  waiting  high       1m 5s      2h 5m  4 ranks  4 devices; 2 have that now
-                               -  bert   placed   low           0s          -  1 rank   a
+                        POSITION  JOB    STATE    PRIORITY    AGE  STARTS IN  WANTS    WAITS FOR, OR IS ON
+                               1  large  waiting  high      1m 5s      2h 5m  4 ranks  4 devices; 2 have that now
+                               -  bert   placed   low          0s          -  1 rank   a
 
                         no jobs
                         """);

@@ -31,10 +31,11 @@ enum LaunchForm {
             for (Map.Entry<String, List<PlacedRank>> node : nodes.entrySet()) {
                 String where = nodes.size() == 1
                         ? "--standalone"
-                        : "--nnodes=%d --node-rank=%d --master-addr=%s --master-port=29500"
+                        : "--nnodes=%d --node_rank=%d --master_addr=%s --master_port=29500"
                                 .formatted(nodes.size(), number++, first);
                 lines.add("# on " + node.getKey());
-                lines.add("CUDA_VISIBLE_DEVICES=%s torchrun %s --nproc-per-node=%d COMMAND"
+                // Underscores: torchrun takes hyphens as well only since torch 2.
+                lines.add("CUDA_VISIBLE_DEVICES=%s torchrun %s --nproc_per_node=%d COMMAND"
                         .formatted(
                                 String.join(",", uuids(node.getValue())),
                                 where,

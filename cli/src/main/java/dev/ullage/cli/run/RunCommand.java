@@ -69,7 +69,10 @@ public final class RunCommand implements Callable<Integer> {
             description = "The job's name in \"ullage status\" (default: made up).")
     private @Nullable String job;
 
-    @Option(names = "--ranks", paramLabel = "N", description = "How many, where the launcher's options do not say.")
+    @Option(
+            names = "--ranks",
+            paramLabel = "N",
+            description = "How many, where the launcher's options do not say; 0: none, so no device.")
     private @Nullable Integer ranks;
 
     @Option(
@@ -150,7 +153,7 @@ public final class RunCommand implements Callable<Integer> {
             throw new CommandFailure(ExitCode.USAGE, "the command that starts the job is missing");
         }
         LaunchRequest request = LauncherArguments.read(words, variables);
-        boolean wantsNoDevice = gpus != null && gpus == 0;
+        boolean wantsNoDevice = (gpus != null && gpus == 0) || (ranks != null && ranks == 0);
         if (queue.isAsked() && !wantsNoDevice) {
             return queued(request, node, file);
         }
@@ -215,9 +218,9 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     private void requireUsable() throws CommandFailure {
-        if (ranksPerDevice < 1 || (ranks != null && ranks < 1) || (gpus != null && gpus < 0)) {
+        if (ranksPerDevice < 1 || (ranks != null && ranks < 0) || (gpus != null && gpus < 0)) {
             throw new CommandFailure(
-                    ExitCode.USAGE, "--ranks and --ranks-per-device must be 1 or more, and --gpus 0 or more");
+                    ExitCode.USAGE, "--ranks-per-device must be 1 or more, --ranks and --gpus 0 or more");
         }
         if (job != null) {
             try {
@@ -230,9 +233,11 @@ public final class RunCommand implements Callable<Integer> {
 
     private RunTerms terms(Map<String, String> variables) {
         return new RunTerms(
-                ranks == null ? OptionalInt.empty() : OptionalInt.of(ranks),
+                ranks == null || ranks == 0 ? OptionalInt.empty() : OptionalInt.of(ranks),
                 ranksPerDevice,
-                gpus == null ? OptionalInt.empty() : OptionalInt.of(gpus),
+                ranks != null && ranks == 0
+                        ? OptionalInt.of(0)
+                        : gpus == null ? OptionalInt.empty() : OptionalInt.of(gpus),
                 Optional.ofNullable(memory),
                 Optional.ofNullable(variables.get("CUDA_VISIBLE_DEVICES")),
                 Optional.ofNullable(variables.get("CUDA_DEVICE_ORDER")));

@@ -11,6 +11,8 @@ import java.util.Set;
 /** The jobs that asked for room. Pure. */
 public final class RequestsTable {
     private static final int MAX_NODES = 3;
+    /** So many are told in full where the table has no room for it: the others wait for these first. */
+    private static final int MAX_TOLD = 5;
 
     private RequestsTable() {}
 
@@ -20,15 +22,32 @@ public final class RequestsTable {
         if (requests.isEmpty()) {
             return "";
         }
+        TextTable table = table(requests, true);
+        if (table.width() <= terminal.width()) {
+            return table.render(terminal) + "\n";
+        }
+        StringBuilder text = new StringBuilder(table(requests, false).render(terminal));
+        int told = 0;
+        for (JsonNode request : requests) {
+            if (request.path("waitsFor").isTextual() && told++ < MAX_TOLD) {
+                text.append("%s waits for %s\n"
+                        .formatted(StatusTable.text(request, "job"), StatusTable.text(request, "waitsFor")));
+            }
+        }
+        return text + "\n";
+    }
+
+    /** @param isWhole with what each waits for, which is a sentence */
+    private static TextTable table(JsonNode requests, boolean isWhole) {
         TextTable table = new TextTable()
                 .number("POSITION")
                 .shortenable("JOB", 16)
                 .text("STATE")
                 .text("PRIORITY", 2)
-                .number("WAITED", 3)
+                .number("AGE", 3)
                 .number("STARTS IN")
-                .shortenable("WANTS", 24)
-                .shortenable("WAITS FOR, OR IS ON", 24);
+                .shortenable("WANTS", 20)
+                .shortenable(isWhole ? "WAITS FOR, OR IS ON" : "IS ON", 16);
         requests.forEach(request -> table.row(List.of(
                 Cell.of(StatusTable.text(request, "position")),
                 Cell.of(StatusTable.text(request, "job")),
@@ -37,14 +56,14 @@ public final class RequestsTable {
                 Cell.of(duration(request, "waitedMillis")),
                 Cell.of(duration(request, "startsInMillis")),
                 Cell.of(StatusTable.text(request, "wants")),
-                Cell.of(where(request)))));
-        return table.render(terminal) + "\n";
+                Cell.of(
+                        isWhole && request.path("waitsFor").isTextual()
+                                ? StatusTable.text(request, "waitsFor")
+                                : where(request)))));
+        return table;
     }
 
     private static String where(JsonNode request) {
-        if (request.path("waitsFor").isTextual()) {
-            return StatusTable.text(request, "waitsFor");
-        }
         Set<String> nodes = new LinkedHashSet<>();
         request.path("ranks").forEach(rank -> nodes.add(StatusTable.text(rank, "node")));
         if (nodes.isEmpty()) {

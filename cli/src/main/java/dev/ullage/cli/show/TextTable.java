@@ -1,6 +1,7 @@
 package dev.ullage.cli.show;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -63,14 +64,25 @@ final class TextTable {
         rows.add(List.copyOf(cells));
     }
 
-    String render(Terminal terminal) {
+    /** Columns of a terminal that it takes when nothing is shortened or left out. */
+    int width() {
+        int[] widths = widths();
+        return Arrays.stream(widths).sum() + GAP.length() * (widths.length - 1);
+    }
+
+    private int[] widths() {
         int[] widths = new int[columns.size()];
         for (int i = 0; i < widths.length; i++) {
             int column = i;
             widths[i] = rows.stream()
-                    .mapToInt(row -> row.get(column).text().length())
+                    .mapToInt(row -> TextWidth.of(row.get(column).text()))
                     .reduce(columns.get(i).heading().length(), Math::max);
         }
+        return widths;
+    }
+
+    String render(Terminal terminal) {
+        int[] widths = widths();
         List<Integer> shown = fit(widths, terminal.width());
         StringBuilder text = new StringBuilder();
         line(text, shown, widths, headings(), terminal);
@@ -131,17 +143,17 @@ final class TextTable {
 
     private static String cell(Cell cell, int width, boolean isNumber, Terminal terminal) {
         String text = shortened(cell.text(), width);
-        String space = " ".repeat(width - text.length());
+        String space = " ".repeat(Math.max(0, width - TextWidth.of(text)));
         String styled = cell.style().apply(text, terminal);
         return isNumber ? space + styled : styled + space;
     }
 
     /** The end of a name tells ranks of one job apart, so the middle goes. */
     private static String shortened(String text, int width) {
-        if (text.length() <= width) {
+        if (TextWidth.of(text) <= width) {
             return text;
         }
         int end = Math.min(6, (width - CUT.length()) / 2);
-        return text.substring(0, width - CUT.length() - end) + CUT + text.substring(text.length() - end);
+        return TextWidth.start(text, width - CUT.length() - end) + CUT + TextWidth.end(text, end);
     }
 }

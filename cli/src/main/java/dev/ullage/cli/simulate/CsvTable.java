@@ -1,5 +1,6 @@
 package dev.ullage.cli.simulate;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.RuntimeJsonMappingException;
 import com.fasterxml.jackson.dataformat.csv.CsvMapper;
@@ -7,6 +8,7 @@ import com.fasterxml.jackson.dataformat.csv.CsvParser;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -77,10 +79,18 @@ final class CsvTable {
     }
 
     private static String reason(Exception e) {
-        String kind = e.getClass().getSimpleName();
-        return e.getMessage() == null
-                ? kind
-                : kind + ": " + e.getMessage().lines().findFirst().orElse("");
+        Throwable root = e;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        if (root instanceof NoSuchFileException) {
+            return "there is no such file";
+        }
+        String text =
+                root instanceof JsonProcessingException parsing ? parsing.getOriginalMessage() : root.getMessage();
+        return text == null
+                ? root.getClass().getSimpleName()
+                : Problems.shown(text.lines().findFirst().orElse(""));
     }
 
     private static InputStream open(Path file) throws IOException {
@@ -111,9 +121,11 @@ final class CsvTable {
     private static List<Row> rows(Path file, MappingIterator<String[]> lines, List<String> headings, Problems problems)
             throws IOException {
         List<Row> rows = new ArrayList<>();
-        while (lines.hasNextValue()) {
-            String[] cells = lines.nextValue();
-            long line = rows.size() + 2L;
+        long next = 2 + breaks(headings);
+        for (Optional<String[]> row = row(lines, next); row.isPresent(); row = row(lines, next)) {
+            String[] cells = row.get();
+            long line = next;
+            next += 1 + breaks(List.of(cells));
             Map<String, String> byHeading = new LinkedHashMap<>();
             if (cells.length != headings.size()) {
                 problems.add(
@@ -129,6 +141,22 @@ final class CsvTable {
             rows.add(new Row(file, line, byHeading, problems));
         }
         return rows;
+    }
+
+    /** A quoted cell may have several lines. */
+    private static long breaks(List<String> cells) {
+        return cells.stream()
+                .flatMapToInt(String::chars)
+                .filter(character -> character == '\n')
+                .count();
+    }
+
+    private static Optional<String[]> row(MappingIterator<String[]> lines, long line) throws IOException {
+        try {
+            return lines.hasNextValue() ? Optional.of(lines.nextValue()) : Optional.empty();
+        } catch (IOException | RuntimeJsonMappingException e) {
+            throw new IOException("line %d: %s".formatted(line, reason(e)));
+        }
     }
 
     List<Row> rows() {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** What {@code ullage simulate --load} can be told. */
@@ -14,6 +15,8 @@ final class LoadOptions {
     private static final int MAX_HOURS = 10_000;
     private static final int MAX_PERCENT = 100;
     private static final int MILLI_PER_PERCENT = 10;
+    private static final int LONGEST_HOURS = 4;
+    private static final int PERSISTENT_PERCENT = 28;
 
     @Option(
             names = "--load",
@@ -33,16 +36,16 @@ final class LoadOptions {
     @Option(
             names = "--longest",
             paramLabel = "HOURS",
-            description = "With --load, jobs that ran longer count as this long (default: ${DEFAULT-VALUE}). That much"
+            description = "With --load, jobs that ran longer count as this long (default: 4). That much"
                     + " passes before anything is measured, and as much is measured.")
-    private int longestHours = 4;
+    private @Nullable Integer longestHours;
 
     @Option(
             names = "--persistent",
             paramLabel = "PERCENT",
             description = "With --load, the part of a share that stays between the peaks of a step, for turns"
-                    + " (default: ${DEFAULT-VALUE}, as recorded of one model).")
-    private int persistentPercent = 28;
+                    + " (default: 28, as recorded of one model).")
+    private @Nullable Integer persistentPercent;
 
     boolean isAsked() {
         return !loads.isEmpty();
@@ -62,16 +65,30 @@ final class LoadOptions {
     }
 
     LoadSettings settings(double load) {
-        Duration longest = Duration.ofHours(longestHours);
-        return new LoadSettings(load, longest, longest, longest, persistentPercent * MILLI_PER_PERCENT);
+        Duration longest = Duration.ofHours(longestHours());
+        return new LoadSettings(load, longest, longest, longest, persistentPercent() * MILLI_PER_PERCENT);
     }
 
     int longestHours() {
-        return longestHours;
+        return longestHours == null ? LONGEST_HOURS : longestHours;
     }
 
     int persistentPercent() {
-        return persistentPercent;
+        return persistentPercent == null ? PERSISTENT_PERCENT : persistentPercent;
+    }
+
+    private List<String> unusedWithoutLoad() {
+        List<String> unused = new ArrayList<>();
+        if (!modes.isEmpty()) {
+            unused.add("--mode");
+        }
+        if (longestHours != null) {
+            unused.add("--longest");
+        }
+        if (persistentPercent != null) {
+            unused.add("--persistent");
+        }
+        return unused;
     }
 
     /** What is wrong with them, all of it; empty when nothing is. */
@@ -83,14 +100,14 @@ final class LoadOptions {
         modes.stream()
                 .filter(name -> SharingMode.of(name).isEmpty())
                 .forEach(name -> wrong.add("--mode must be of %s: %s".formatted(List.of(SharingMode.values()), name)));
-        if (longestHours < 1 || longestHours > MAX_HOURS) {
-            wrong.add("--longest must be 1 to %d hours: %d".formatted(MAX_HOURS, longestHours));
+        if (longestHours() < 1 || longestHours() > MAX_HOURS) {
+            wrong.add("--longest must be 1 to %d hours: %d".formatted(MAX_HOURS, longestHours()));
         }
-        if (persistentPercent < 1 || persistentPercent > MAX_PERCENT) {
-            wrong.add("--persistent must be 1 to 100 percent: " + persistentPercent);
+        if (persistentPercent() < 1 || persistentPercent() > MAX_PERCENT) {
+            wrong.add("--persistent must be 1 to 100 percent: " + persistentPercent());
         }
-        if (!isAsked() && !modes.isEmpty()) {
-            wrong.add("--mode says something only with --load");
+        if (!isAsked()) {
+            unusedWithoutLoad().forEach(name -> wrong.add(name + " says something only with --load"));
         }
         return wrong.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", wrong));
     }

@@ -46,8 +46,7 @@ final class LoadReplay {
                 options.modes().forEach(mode -> cases.add(new Case(workload, load, mode)));
             }
         }
-        ProgressBar progress = new ProgressBar(
-                environment.err(), environment.terminal().isInteractive(), "runs", cases.size() * seeds);
+        ProgressBar progress = new ProgressBar(environment.err(), environment.terminal(), "runs", cases.size() * seeds);
         List<Callable<LoadOutcome>> runs = new ArrayList<>();
         for (Case one : cases) {
             for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {

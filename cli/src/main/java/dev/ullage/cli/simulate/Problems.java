@@ -7,6 +7,7 @@ import java.util.List;
 /** What is wrong in the files of a trace: all of it, so that one look is enough, and no more than fits a screen. */
 final class Problems {
     private static final int MAX_SHOWN = 20;
+    private static final int MAX_VALUE = 60;
 
     private final List<String> shown = new ArrayList<>();
     private int count;
@@ -17,7 +18,13 @@ final class Problems {
      * @param value as it stands there
      */
     void add(Path file, long line, String column, String value, String rule) {
-        add("%s:%d: %s \"%s\": %s".formatted(file, line, column, value, rule));
+        add("%s:%d: %s \"%s\": %s".formatted(file, line, column, shown(value), rule));
+    }
+
+    /** What stands in a file must not steer a terminal, nor fill it. */
+    static String shown(String value) {
+        String clean = value.replaceAll("[\\p{Cntrl}\\p{Cf}]", "?");
+        return clean.length() <= MAX_VALUE ? clean : clean.substring(0, MAX_VALUE) + "...";
     }
 
     void add(String problem) {

@@ -13,14 +13,11 @@ import dev.ullage.coordinator.simulation.ArrivalProtocol;
 import dev.ullage.coordinator.simulation.LoadResult;
 import dev.ullage.coordinator.simulation.PolicyResult;
 import dev.ullage.coordinator.simulation.Workload;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -76,7 +73,7 @@ public final class SimulateCommand implements Callable<Integer> {
     @Option(names = "--seed", paramLabel = "N", description = "Seed of the first run (default: ${DEFAULT-VALUE}).")
     private long firstSeed = 1;
 
-    @Option(names = "--chart", paramLabel = "FILE", description = "Also draw the result into this file (SVG).")
+    @Option(names = "--chart", paramLabel = "FILE", description = "Also draw the result into this file: .svg or .png.")
     private @Nullable Path chart;
 
     @Option(names = "--json", description = "The result as JSON, figures in percent.")
@@ -95,17 +92,27 @@ public final class SimulateCommand implements Callable<Integer> {
         if (seeds < 1 || seeds > MAX_SEEDS) {
             throw usage("--seeds must be 1 to %d: %d".formatted(MAX_SEEDS, seeds));
         }
+        if (firstSeed > Long.MAX_VALUE - seeds) {
+            throw usage("--seed must be less than %d, so that there are %d from it on: %d"
+                    .formatted(Long.MAX_VALUE - seeds + 1, seeds, firstSeed));
+        }
         if (nodes == null) {
             throw usage("--nodes is missing");
         }
+        Optional<ChartFile> picture = Optional.ofNullable(chart).map(ChartFile::new);
+        picture.flatMap(ChartFile::refusal).ifPresent(reason -> {
+            throw usage(reason);
+        });
         if (load.isAsked()) {
-            return underLoad(nodes, kinds);
+            return underLoad(nodes, kinds, picture);
         }
         load.refusal().ifPresent(reason -> {
             throw usage(reason);
         });
-        List<PolicyResult> results = replay(read(nodes), kinds);
-        PublishedRows published = PublishedRows.read();
+        List<Workload> workloads = read(nodes);
+        PublishedRows published = PublishedRows.of(workloads);
+        List<PolicyResult> results = replay(workloads, kinds);
+        published.doubts().forEach(doubt -> environment.err().println("ullage: " + doubt));
         environment
                 .out()
                 .print(
@@ -113,8 +120,9 @@ public final class SimulateCommand implements Callable<Integer> {
                                 ? AllocationJson.of(results, published, firstSeed) + "\n"
                                 : AllocationTable.render(results, published, environment.terminal()));
         environment.out().flush();
-        if (chart != null) {
-            write(chart, AllocationChart.of(results));
+        if (picture.isPresent()) {
+            AllocationChart drawing = new AllocationChart(results);
+            picture.get().write(AllocationChart.WIDTH, drawing.height(), drawing);
         }
         return ExitCode.OK.code();
     }
@@ -123,10 +131,7 @@ public final class SimulateCommand implements Callable<Integer> {
         return load.isAsked() ? PolicyKind.FILL.label() : POLICIES;
     }
 
-    private int underLoad(Path nodeFile, List<PolicyKind> kinds) throws CommandFailure {
-        if (chart != null) {
-            throw usage("--chart draws how full devices get as jobs arrive; there is no chart with --load");
-        }
+    private int underLoad(Path nodeFile, List<PolicyKind> kinds, Optional<ChartFile> picture) throws CommandFailure {
         if (kinds.size() > 1) {
             throw usage("--policy must be one with --load: " + kinds);
         }
@@ -142,6 +147,10 @@ public final class SimulateCommand implements Callable<Integer> {
                                 ? LoadJson.of(results, load, policy, firstSeed) + "\n"
                                 : LoadTable.render(results, environment.terminal()));
         environment.out().flush();
+        if (picture.isPresent()) {
+            LoadChart drawing = new LoadChart(results);
+            picture.get().write(LoadChart.WIDTH, drawing.height(), drawing);
+        }
         return ExitCode.OK.code();
     }
 
@@ -169,8 +178,7 @@ public final class SimulateCommand implements Callable<Integer> {
 
     private List<PolicyResult> replay(List<Workload> workloads, List<PolicyKind> kinds) throws CommandFailure {
         int count = workloads.size() * kinds.size() * seeds;
-        ProgressBar progress =
-                new ProgressBar(environment.err(), environment.terminal().isInteractive(), "runs", count);
+        ProgressBar progress = new ProgressBar(environment.err(), environment.terminal(), "runs", count);
         List<Callable<AllocationCurve>> runs = new ArrayList<>();
         for (Workload workload : workloads) {
             RequestMix future = workload.mix();
@@ -199,26 +207,6 @@ public final class SimulateCommand implements Callable<Integer> {
             progress.step(workload.name() + ", " + kind);
             return curve;
         };
-    }
-
-    /** All of it or nothing: a reader never meets half a file. */
-    private static void write(Path file, String text) throws CommandFailure {
-        try {
-            Path target = file.toAbsolutePath();
-            Path folder = target.getParent() == null ? target : target.getParent();
-            // Not a temporary file of the library, which only its owner may read: this one has the mode of any new
-            // file.
-            Path part = folder.resolve("%s.%d.part"
-                    .formatted(target.getFileName(), ProcessHandle.current().pid()));
-            try {
-                Files.writeString(part, text, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-                Files.move(part, target, StandardCopyOption.REPLACE_EXISTING);
-            } finally {
-                Files.deleteIfExists(part);
-            }
-        } catch (IOException e) {
-            throw new CommandFailure(ExitCode.FAILED, "the chart cannot be written to %s: %s".formatted(file, e), e);
-        }
     }
 
     private ParameterException usage(String message) {

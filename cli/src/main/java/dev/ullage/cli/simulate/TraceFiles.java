@@ -49,7 +49,11 @@ final class TraceFiles {
         TraceFiles files = new TraceFiles();
         List<NodeRoom> nodes = files.nodes(nodeFile);
         List<Workload> workloads = new ArrayList<>();
+        Set<String> workloadNames = new LinkedHashSet<>();
         for (Path file : jobFiles) {
+            if (!workloadNames.add(nameOf(file))) {
+                files.problems.add("%s: another file makes a workload of this name, %s".formatted(file, nameOf(file)));
+            }
             workloads.add(new Workload(nameOf(file), nodes, files.jobs(file)));
         }
         if (!files.problems.isEmpty()) {
@@ -163,7 +167,9 @@ final class TraceFiles {
         List<String> named = text.isEmpty() ? List.of() : List.of(text.split("\\|", -1));
         for (String model : named) {
             if (!models.contains(model)) {
-                row.bad("gpu_spec", "no node has the model \"%s\"; there are %s".formatted(model, models));
+                row.bad(
+                        "gpu_spec",
+                        "no node has the model \"%s\"; there are %s".formatted(Problems.shown(model), models));
             }
         }
         return named;
@@ -193,6 +199,12 @@ final class TraceFiles {
                 table.has("deletion_time") ? row.number("deletion_time", 0, MAX_SECONDS) : Optional.empty();
         if (created.isPresent() && deleted.isPresent() && deleted.orElseThrow() < created.orElseThrow()) {
             row.bad("deletion_time", "must not be before creation_time, which is " + created.orElseThrow());
+        }
+        if (started.isPresent() && created.isPresent() && started.orElseThrow() < created.orElseThrow()) {
+            row.bad("scheduled_time", "must not be before creation_time, which is " + created.orElseThrow());
+        }
+        if (started.isPresent() && deleted.isPresent() && started.orElseThrow() > deleted.orElseThrow()) {
+            row.bad("scheduled_time", "must not be after deletion_time, which is " + deleted.orElseThrow());
         }
         boolean isKnown = started.isPresent() && deleted.isPresent() && deleted.orElseThrow() > started.orElseThrow();
         return isKnown ? OptionalLong.of(deleted.orElseThrow() - started.orElseThrow()) : OptionalLong.empty();

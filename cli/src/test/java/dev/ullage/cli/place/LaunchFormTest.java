@@ -49,11 +49,11 @@ class LaunchFormTest {
                 .isEqualTo(
                         """
                         # on host-a
-                        CUDA_VISIBLE_DEVICES=GPU-a0,GPU-a3 torchrun --nnodes=2 --node-rank=0 --master-addr=host-a \
-                        --master-port=29500 --nproc-per-node=3 COMMAND
+                        CUDA_VISIBLE_DEVICES=GPU-a0,GPU-a3 torchrun --nnodes=2 --node_rank=0 --master_addr=host-a \
+                        --master_port=29500 --nproc_per_node=3 COMMAND
                         # on host-b
-                        CUDA_VISIBLE_DEVICES=GPU-b1 torchrun --nnodes=2 --node-rank=1 --master-addr=host-a \
-                        --master-port=29500 --nproc-per-node=1 COMMAND
+                        CUDA_VISIBLE_DEVICES=GPU-b1 torchrun --nnodes=2 --node_rank=1 --master_addr=host-a \
+                        --master_port=29500 --nproc_per_node=1 COMMAND
                         """
                                 + EACH);
     }
@@ -61,7 +61,7 @@ class LaunchFormTest {
     @Test
     void torchrunOnOneNodeNeedsNobodyElse() {
         assertThat(LaunchForm.TORCHRUN.text(RANKS.subList(3, 4), ONE_EACH))
-                .contains("CUDA_VISIBLE_DEVICES=GPU-b1 torchrun --standalone --nproc-per-node=1 COMMAND\n");
+                .contains("CUDA_VISIBLE_DEVICES=GPU-b1 torchrun --standalone --nproc_per_node=1 COMMAND\n");
     }
 
     @Test

@@ -2,7 +2,9 @@ package dev.ullage.coordinator.admission;
 
 import dev.ullage.common.model.Extent;
 import dev.ullage.common.model.JobRequest;
+import dev.ullage.common.model.JobRequest.Wanted;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.MigSlice;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -10,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** What is missing for a request, with the numbers. Pure. */
 final class GangTexts {
@@ -46,7 +49,32 @@ final class GangTexts {
         wanted.stream().map(DeviceOffer::most).max(Comparator.naturalOrder()).ifPresent(most -> text.append(
                         "; the most that one can promise is ")
                 .append(most));
-        return Optional.of(text.toString());
+        return Optional.of(text + (wanted.isEmpty() ? there(request.wanted(), best) : ""));
+    }
+
+    /** Of what a request names and nothing matches, what there is instead. */
+    private static String there(Wanted asked, List<DeviceOffer> devices) {
+        StringBuilder text = new StringBuilder();
+        asked.node()
+                .ifPresent(node -> text.append(
+                        list("nodes", devices, offer -> Optional.of(offer.node().value()))));
+        asked.model()
+                .ifPresent(model -> text.append(list(
+                        "models", devices, offer -> Optional.of(offer.info().name()))));
+        asked.mig()
+                .ifPresent(mig -> text.append(list(
+                        "MIG profiles", devices, offer -> offer.info().mig().flatMap(MigSlice::profile))));
+        return text.toString();
+    }
+
+    private static String list(
+            String what, List<DeviceOffer> devices, Function<DeviceOffer, Optional<String>> property) {
+        List<String> all = devices.stream()
+                .flatMap(offer -> property.apply(offer).stream())
+                .distinct()
+                .sorted()
+                .toList();
+        return "; %s there are: %s".formatted(what, all.isEmpty() ? "none" : named(all));
     }
 
     private static Bundle hardest(JobRequest request) {

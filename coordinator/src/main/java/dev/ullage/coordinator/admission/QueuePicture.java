@@ -17,22 +17,26 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * What a queue looks like to people: positions, what is waited for, and when it may be there. Worked out again at most
  * once in {@link #PACE}, because all who wait ask every few seconds. Immutable.
  *
  * @param workedOutAt empty: not yet
+ * @param looked those that waited then; of who came since, nothing is known yet
  */
 record QueuePicture(
         Optional<Instant> workedOutAt,
         Forecast forecast,
         Optional<KeptDevices> kept,
         List<DeviceOffer> offers,
-        List<String> unknown) {
+        List<String> unknown,
+        Set<JobId> looked) {
     static final QueuePicture NONE =
-            new QueuePicture(Optional.empty(), Forecast.NONE, Optional.empty(), List.of(), List.of());
+            new QueuePicture(Optional.empty(), Forecast.NONE, Optional.empty(), List.of(), List.of(), Set.of());
 
     private static final Duration PACE = Duration.ofSeconds(1);
     /** What all jobs together have of these is said; an answer has to fit into one message. */
@@ -56,7 +60,8 @@ record QueuePicture(
                         nowKept),
                 nowKept,
                 nowOffers.devices(),
-                nowOffers.unknown());
+                nowOffers.unknown(),
+                queue.stream().map(Entry::job).collect(Collectors.toUnmodifiableSet()));
     }
 
     /**
@@ -111,6 +116,9 @@ record QueuePicture(
         if (position > Forecast.DEPTH) {
             return (position - 1) + " jobs stand before it";
         }
+        if (!looked.contains(entry.job())) {
+            return "the next look at the queue";
+        }
         boolean fits = GangPlacer.fits(entry.request(), offers);
         if (!fits) {
             return GangTexts.lacks(entry.request(), offers, unknown);
@@ -129,6 +137,9 @@ record QueuePicture(
         }
         if (position > Forecast.DEPTH) {
             return "looked at are the first " + Forecast.DEPTH;
+        }
+        if (!looked.contains(entry.job())) {
+            return "it was not looked at yet";
         }
         boolean isKept = kept.filter(first -> first.first().equals(entry.job())).isPresent();
         return position == 1

@@ -141,10 +141,11 @@ public final class RequestReader {
         if (map.get("ranks") == null) {
             problems.add(where + "ranks: must be set; 0 is none");
         }
-        if (ranks.isEmpty() || ranks.getAsInt() == 0) {
+        Object memory = map.get("memoryPerRank");
+        boolean isNone = ranks.isPresent() && ranks.getAsInt() == 0;
+        if (isNone || (ranks.isEmpty() && memory == null)) {
             return Optional.empty();
         }
-        Object memory = map.get("memoryPerRank");
         if (!(memory instanceof String text)) {
             note(
                     where + "memoryPerRank",
@@ -153,7 +154,7 @@ public final class RequestReader {
                             + " in \"50%\"; \"100%\" is a whole device");
             return Optional.empty();
         }
-        int count = ranks.getAsInt();
+        int count = ranks.orElse(1); // what is wrong with the memory is said with what is wrong with the ranks
         return text.contains("%")
                 ? parsed(where + "memoryPerRank", text, Shares::parse)
                         .filter(share -> more(where, text, share.equals(Share.NONE)))

@@ -86,6 +86,8 @@ class AdmissionDeskTest {
         assertThat(refusal(cluster, VirtualCluster.request("many", 9, MOST))).contains("9 devices", "8 devices");
         assertThat(refusal(cluster, VirtualCluster.spread(VirtualCluster.request("near", 5, MOST), Extent.SAME_NODE)))
                 .contains("5 devices of one node", "at most 4 of one node");
+        assertThat(refusal(cluster, VirtualCluster.wanting("model", "*B200*")))
+                .endsWith("; models there are: H100-80G");
         assertThat(cluster.states()).isEmpty();
     }
 

@@ -91,13 +91,14 @@ class RequestReaderTest {
 
         assertThat(reading.request()).isEmpty();
         assertThat(reading.problems())
-                .hasSize(8)
+                .hasSize(9)
                 .contains(
                         "ranks = -1: must be a whole number from 0 to 4096",
                         "ranksPerDevice = 65: must be a whole number from 1 to 64",
                         "priority = urgent: must be high, medium or low",
                         "extent = near: must be one of same-node, few-nodes, spread",
                         "hostMemory = 0: is none: leave it out")
+                .anyMatch(problem -> problem.startsWith("memoryPerRank = lots: "))
                 .anyMatch(problem -> problem.startsWith("modell: there is no such field (did you mean model?)"));
     }
 

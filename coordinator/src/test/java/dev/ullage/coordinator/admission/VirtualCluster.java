@@ -218,6 +218,15 @@ final class VirtualCluster {
                 request.runsForMillis());
     }
 
+    /** One rank on a device of that model. */
+    static JobRequest wanting(String job, String model) {
+        JobRequest.Wanted wanted = new JobRequest.Wanted(
+                Extent.FEW_NODES, Optional.empty(), Optional.of(model), Optional.empty(), JobRequest.HostNeed.NONE);
+        List<RankGroup> one = List.of(RankGroup.ofMemory(1, MemoryBytes.ofGibibytes(1)));
+        return new JobRequest(
+                new JobId(job), "submitter-of-" + job, Priority.MEDIUM, one, 1, wanted, OptionalLong.empty());
+    }
+
     /** Says it now and, as long as it is not cancelled, every two seconds. */
     ToOperator submit(JobRequest request) {
         report();
