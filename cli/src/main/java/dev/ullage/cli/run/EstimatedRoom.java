@@ -60,7 +60,8 @@ record EstimatedRoom(Map<String, Object> fields, List<String> problems, List<Str
             }
             tooLittle(estimate, said, terms).ifPresent(warnings::add);
         } else if (estimate.stages().stream().allMatch(PlannedNeeds::wholeProcess)) {
-            ask(parts(estimate, perDevice(said, terms) > 1), fields, problems);
+            boolean isOneForAll = perDevice(said, terms) > 1 || request.launcher() == Launcher.DEEPSPEED;
+            ask(parts(estimate, isOneForAll), fields, problems);
         } else {
             problems.add("the estimate is of what PyTorch's allocator reserves (\"measure\": \"reserved\"), and what a"
                     + " process uses beside it is not known before it runs: estimate with \"measure\": \"device\", or"
@@ -79,14 +80,17 @@ record EstimatedRoom(Map<String, Object> fields, List<String> problems, List<Str
         return said.get(PER_DEVICE) instanceof Integer count ? count : terms.ranksPerDevice();
     }
 
-    /** Launchers deal ranks out over shared devices in turn, so there any two stages may meet: all ask for the most. */
-    private static List<Part> parts(JobEstimate estimate, boolean isShared) {
+    /**
+     * Launchers deal ranks out over shared devices in turn, so there any two stages may meet, and deepspeed takes
+     * devices in ascending order, whatever is reserved on which: then all ask for the most.
+     */
+    private static List<Part> parts(JobEstimate estimate, boolean isOneForAll) {
         List<Part> parts = new ArrayList<>();
         int each = estimate.ranks() / estimate.stages().size();
         for (PlannedNeeds stage : estimate.stages()) {
             MemoryBytes need = stage.highest().upper().roundedUpTo(MemoryBytes.ofMebibytes(1));
             Part last = parts.isEmpty() ? new Part(0, need) : parts.remove(parts.size() - 1);
-            if (isShared || last.each().equals(need)) {
+            if (isOneForAll || last.each().equals(need)) {
                 parts.add(new Part(last.ranks() + each, last.each().max(need)));
             } else {
                 parts.add(last);

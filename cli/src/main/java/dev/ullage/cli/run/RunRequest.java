@@ -50,6 +50,11 @@ record RunRequest(Map<String, Object> fields, List<String> problems) {
         if (fields.containsKey(GROUPS) && shareDevices) {
             problems.add("groups: a launcher cannot put ranks that need different amounts on shared devices");
         }
+        if (fields.containsKey(GROUPS) && request.launcher() == Launcher.DEEPSPEED) {
+            problems.add(
+                    "groups: deepspeed gives its ranks the devices in ascending order, whatever each needs: ask for"
+                            + " the most of them for all");
+        }
         boolean isOneInstance = asked(fields).orElse(1) == 1;
         if (fields.containsKey("mig") && !isOneInstance) {
             OwnInstances.refusal(request).ifPresent(why -> problems.add("mig: " + why));

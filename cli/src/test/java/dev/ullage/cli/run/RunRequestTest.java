@@ -71,6 +71,10 @@ class RunRequestTest {
         assertThat(of(Map.of("groups", groups, "ranksPerDevice", 2), "torchrun --nproc-per-node 4 t.py")
                         .problems())
                 .hasSize(2);
+        assertThat(of(Map.of("groups", groups), "deepspeed --num_gpus 3 t.py").problems())
+                .singleElement()
+                .asString()
+                .startsWith("groups: deepspeed");
     }
 
     @Test
