@@ -81,8 +81,8 @@ record EstimatedRoom(Map<String, Object> fields, List<String> problems, List<Str
     }
 
     /**
-     * Launchers deal ranks out over shared devices in turn, so there any two stages may meet, and deepspeed takes devices
-     * in ascending order, whatever is reserved on which: then all ask for the most.
+     * Launchers deal ranks out over shared devices in turn, so there any two stages may meet, and deepspeed takes
+     * devices in ascending order, whatever is reserved on which: then all ask for the most.
      */
     private static List<Part> parts(JobEstimate estimate, boolean isOneForAll) {
         List<Part> parts = new ArrayList<>();

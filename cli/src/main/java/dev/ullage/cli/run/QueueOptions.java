@@ -50,7 +50,9 @@ final class QueueOptions {
     @Option(
             names = "--job-file",
             paramLabel = "FILE",
-            description = "What it asks for, its name and its command, from a file; options count more.")
+            description =
+                    "What it asks for, its name and its command, from a file: YAML (.yaml, .yml), JSON (.json) or HOCON;"
+                            + " options count more.")
     private @Nullable Path jobFile;
 
     @Option(

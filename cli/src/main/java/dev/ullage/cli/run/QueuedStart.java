@@ -106,7 +106,8 @@ final class QueuedStart {
 
     /** All that is wrong with it is said at once. */
     private Asked ask(JobFile file) throws CommandFailure {
-        Map<String, Object> said = queue.fields(file);
+        Map<String, Object> inAll = queue.fields(file);
+        Map<String, Object> said = inAll;
         List<String> problems = new ArrayList<>();
         if (job.estimate().isPresent()) {
             EstimatedRoom room = EstimatedRoom.of(job.estimate().get(), said, job.request(), job.terms());
@@ -120,8 +121,12 @@ final class QueuedStart {
         String submitter = submitter();
         Reading reading = RequestReader.read(job.name(), submitter, asked.fields());
         problems.addAll(reading.problems());
-        if (!problems.isEmpty()) {
-            throw new CommandFailure(ExitCode.REFUSED, "refused: " + String.join("; ", problems));
+        List<String> all = new ArrayList<>(file.problems());
+        problems.forEach(problem -> all.add(file.placed(problem, inAll)));
+        if (!all.isEmpty()) {
+            // What the file says was not all understood, so what is asked for was not refused.
+            ExitCode code = file.problems().isEmpty() ? ExitCode.REFUSED : ExitCode.BAD_SETTINGS;
+            throw new CommandFailure(code, "refused: " + String.join("; ", all));
         }
         Map<String, Object> fields = new LinkedHashMap<>(asked.fields());
         fields.put("submitter", submitter);

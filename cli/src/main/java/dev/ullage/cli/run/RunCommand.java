@@ -150,6 +150,7 @@ public final class RunCommand implements Callable<Integer> {
         JobFile file = queue.file();
         List<String> words = command.isEmpty() ? file.command() : command;
         if (words.isEmpty()) {
+            file.requireRight();
             throw new CommandFailure(ExitCode.USAGE, "the command that starts the job is missing");
         }
         LaunchRequest request = LauncherArguments.read(words, variables);
@@ -157,6 +158,7 @@ public final class RunCommand implements Callable<Integer> {
         if (queue.isAsked() && !wantsNoDevice) {
             return queued(request, node, file);
         }
+        file.requireRight();
         Optional<JobEstimate> estimated = estimate == null ? Optional.empty() : Optional.of(JobEstimate.read(estimate));
         ApiClient client = server.client();
         ClusterDevices cluster = ClusterDevices.of(client.status());

@@ -77,6 +77,9 @@ class EstimatedRoomTest {
                 .containsEntry("ranks", 4)
                 .containsEntry("memoryPerRank", "30720MiB");
         assertThat(of(estimate, Map.of("ranksPerDevice", 2), FOUR).fields()).containsEntry("memoryPerRank", "30720MiB");
+        assertThat(of(estimate, Map.of(), "deepspeed --num_gpus 4 t.py").fields())
+                .as("it takes devices in ascending order")
+                .containsEntry("memoryPerRank", "30720MiB");
     }
 
     @Test

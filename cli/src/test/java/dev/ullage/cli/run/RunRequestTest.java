@@ -1,19 +1,13 @@
 package dev.ullage.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.ullage.cli.CommandFailure;
 import dev.ullage.common.model.MemoryBytes;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 class RunRequestTest {
     private static RunTerms terms(OptionalInt ranks, int ranksPerDevice, Optional<MemoryBytes> memory) {
@@ -71,34 +65,9 @@ class RunRequestTest {
         assertThat(of(Map.of("groups", groups, "ranksPerDevice", 2), "torchrun --nproc-per-node 4 t.py")
                         .problems())
                 .hasSize(2);
-    }
-
-    @Test
-    void aJobFileIsReadAsTheSettingsAre(@TempDir Path folder) throws IOException, CommandFailure {
-        Path file = Files.writeString(
-                folder.resolve("job.conf"),
-                """
-                job = bert
-                command = [torchrun, --nproc-per-node, 4, train.py]
-                groups = [{ ranks = 2, memory-per-rank = 20GiB }, { ranks = 2, memory-per-rank = 10GiB }]
-                runs-for = 2h
-                """);
-
-        JobFile job = JobFile.read(file);
-
-        assertThat(job.job()).contains("bert");
-        assertThat(job.command()).containsExactly("torchrun", "--nproc-per-node", "4", "train.py");
-        assertThat(job.fields())
-                .containsEntry("runsFor", "2h")
-                .containsEntry(
-                        "groups",
-                        List.of(
-                                Map.of("ranks", 2, "memoryPerRank", "20GiB"),
-                                Map.of("ranks", 2, "memoryPerRank", "10GiB")));
-        Path broken = Files.writeString(folder.resolve("broken.conf"), "ranks = {");
-        assertThatThrownBy(() -> JobFile.read(broken))
-                .isInstanceOf(CommandFailure.class)
-                .hasMessageContaining("broken.conf");
-        assertThatThrownBy(() -> JobFile.read(folder.resolve("none.conf"))).isInstanceOf(CommandFailure.class);
+        assertThat(of(Map.of("groups", groups), "deepspeed --num_gpus 3 t.py").problems())
+                .singleElement()
+                .asString()
+                .startsWith("groups: deepspeed");
     }
 }

@@ -82,7 +82,7 @@ public final class RequestReader {
     }
 
     private Reading read(JobId job, String submitter) {
-        requireKnown(values, FIELDS);
+        requireKnown("", values, FIELDS);
         List<RankGroup> groups = values.get("groups") == null ? oneGroup() : groups();
         int ranksPerDevice = wholeNumber(
                         "ranksPerDevice", values.get("ranksPerDevice"), 1, JobRequest.MAX_RANKS_PER_DEVICE)
@@ -126,7 +126,7 @@ public final class RequestReader {
         for (int i = 0; i < list.size(); i++) {
             String where = "groups[" + i + "].";
             if (list.get(i) instanceof Map<?, ?> map) {
-                requireKnown(map, GROUP_FIELDS);
+                requireKnown(where, map, GROUP_FIELDS);
                 group(where, map).ifPresent(groups::add);
             } else {
                 note("groups[" + i + "]", list.get(i), "must have ranks and memoryPerRank");
@@ -142,8 +142,7 @@ public final class RequestReader {
             problems.add(where + "ranks: must be set; 0 is none");
         }
         Object memory = map.get("memoryPerRank");
-        boolean isNone = ranks.isPresent() && ranks.getAsInt() == 0;
-        if (isNone || (ranks.isEmpty() && memory == null)) {
+        if (ranks.orElse(1) == 0) {
             return Optional.empty();
         }
         if (!(memory instanceof String text)) {
@@ -155,13 +154,14 @@ public final class RequestReader {
             return Optional.empty();
         }
         int count = ranks.orElse(1); // what is wrong with the memory is said with what is wrong with the ranks
-        return text.contains("%")
+        Optional<RankGroup> group = text.contains("%")
                 ? parsed(where + "memoryPerRank", text, Shares::parse)
                         .filter(share -> more(where, text, share.equals(Share.NONE)))
                         .map(share -> RankGroup.ofShare(count, share))
                 : parsed(where + "memoryPerRank", text, RequestReader::memory)
                         .filter(bytes -> more(where, text, bytes.isZero()))
                         .map(bytes -> RankGroup.ofMemory(count, bytes));
+        return ranks.isPresent() ? group : Optional.empty();
     }
 
     private boolean more(String where, String text, boolean isZero) {
@@ -263,13 +263,14 @@ public final class RequestReader {
         return bytes;
     }
 
-    private void requireKnown(Map<?, ?> map, SortedSet<String> known) {
+    private void requireKnown(String where, Map<?, ?> map, SortedSet<String> known) {
         map.keySet().stream()
                 .map(String::valueOf)
                 .filter(field -> !known.contains(field))
                 .sorted()
-                .forEach(field -> problems.add("%s: there is no such field%s; known: %s"
-                        .formatted(shortened(field), Nearest.suggestion(field, known), String.join(", ", known))));
+                .forEach(field -> problems.add("%s%s: there is no such field%s; known: %s"
+                        .formatted(
+                                where, shortened(field), Nearest.suggestion(field, known), String.join(", ", known))));
     }
 
     private void note(String field, @Nullable Object value, String rule) {
