@@ -14,11 +14,12 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -34,9 +35,9 @@ record QueuePicture(
         Optional<KeptDevices> kept,
         List<DeviceOffer> offers,
         List<String> unknown,
-        Set<JobId> looked) {
+        NavigableSet<JobId> looked) {
     static final QueuePicture NONE =
-            new QueuePicture(Optional.empty(), Forecast.NONE, Optional.empty(), List.of(), List.of(), Set.of());
+            new QueuePicture(Optional.empty(), Forecast.NONE, Optional.empty(), List.of(), List.of(), new TreeSet<>());
 
     private static final Duration PACE = Duration.ofSeconds(1);
     /** What all jobs together have of these is said; an answer has to fit into one message. */
@@ -61,7 +62,7 @@ record QueuePicture(
                 nowKept,
                 nowOffers.devices(),
                 nowOffers.unknown(),
-                queue.stream().map(Entry::job).collect(Collectors.toUnmodifiableSet()));
+                queue.stream().map(Entry::job).collect(Collectors.toCollection(TreeSet::new)));
     }
 
     /**

@@ -5,7 +5,8 @@ package dev.ullage.coordinator.simulation;
  *
  * @param allocated devices in use, percent of all
  * @param stranded fragmentation, percent of all devices
- * @param firstRefusal percent of capacity asked for when the first job found no place; NaN when all did
+ * @param firstRefusal percent of capacity asked for when the first job found no place that there would be on an empty
+ *     cluster; NaN when all of these did
  * @param refused jobs that found no place
  * @param arrived jobs
  */

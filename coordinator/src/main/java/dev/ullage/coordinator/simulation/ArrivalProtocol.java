@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.simulation;
 
+import dev.ullage.coordinator.planning.balance.BestFitPolicy;
 import dev.ullage.coordinator.planning.balance.Fragmentation;
 import dev.ullage.coordinator.planning.balance.Placement;
 import dev.ullage.coordinator.planning.balance.PlacementBoard;
@@ -83,13 +84,20 @@ public final class ArrivalProtocol {
             measureAgain(placed.node());
         } else {
             refused++;
-            firstRefusal = Double.isNaN(firstRefusal) ? 100 * askedMilli / capacity : firstRefusal;
+            boolean isFirst = Double.isNaN(firstRefusal) && fitsWhenEmpty(request);
+            firstRefusal = isFirst ? 100 * askedMilli / capacity : firstRefusal;
         }
         while (nextPercent <= LAST_PERCENT && askedMilli >= capacity * nextPercent / 100) {
             allocated[nextPercent] = 100 * allocatedMilli / capacity;
             stranded[nextPercent] = 100 * strandedMilli / capacity;
             nextPercent++;
         }
+    }
+
+    /** Else no policy could have placed it, and that it was refused says nothing of any. */
+    private boolean fitsWhenEmpty(PlacementRequest request) {
+        PlacementBoard empty = PlacementBoard.of(ShareUnit.MILLI_DEVICE, workload.nodes());
+        return new BestFitPolicy().place(empty, request) instanceof Placement.Placed;
     }
 
     private void measureAgain(int node) {
