@@ -3,11 +3,17 @@ package dev.ullage.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.MemoryBytes;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 class RunRequestTest {
     private static RunTerms terms(OptionalInt ranks, int ranksPerDevice, Optional<MemoryBytes> memory) {
@@ -37,6 +43,20 @@ class RunRequestTest {
                 .containsEntry("memoryPerRank", Long.toString(12L << 30))
                 .containsEntry("ranksPerDevice", 2)
                 .containsEntry("priority", "high");
+    }
+
+    @Test
+    void coresAreANumberForWhoReadsTheRequestAndWhatIsNoneStaysAsItIs() {
+        QueueOptions options = new QueueOptions();
+        new CommandLine(options).parseArgs("--cpus", "3.50", "--host-memory", "16GiB");
+
+        assertThat(options.isAsked()).isTrue();
+        assertThat(options.fields(JobFile.NONE))
+                .containsOnly(Map.entry("cpus", new BigDecimal("3.5")), Map.entry("hostMemory", "16GiB"));
+
+        QueueOptions wrong = new QueueOptions();
+        new CommandLine(wrong).parseArgs("--cpus", "many");
+        assertThat(wrong.fields(JobFile.NONE)).containsOnly(Map.entry("cpus", "many"));
     }
 
     @Test

@@ -126,9 +126,10 @@ class StatusTableTest {
     void whatHostsHaveIsShownAndThatNothingHoldsJobsToIt() throws Exception {
         String text = StatusTable.render(
                 json(
-                        "{\"nodes\":[{\"node\":\"a\",\"devices\":[],\"host\":{\"cpuMilli\":7500,\"memoryBytes\":68719476736,"
-                                + "\"availableBytes\":null,\"askedCpuMilli\":2000,\"askedMemoryBytes\":0}},"
-                                + "{\"node\":\"older\",\"devices\":[],\"host\":null}]}"),
+                        """
+                        {"nodes":[{"node":"a","devices":[],"host":{"cpuMilli":7500,"memoryBytes":68719476736,
+                          "availableBytes":null,"askedCpuMilli":2000,"askedMemoryBytes":0}},
+                         {"node":"older","devices":[],"host":null}]}"""),
                 Terminal.NONE);
 
         assertThat(text)

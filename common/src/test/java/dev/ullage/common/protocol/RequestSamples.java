@@ -1,6 +1,8 @@
 package dev.ullage.common.protocol;
 
+import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.Extent;
 import dev.ullage.common.model.HostCapacity;
 import dev.ullage.common.model.JobId;
@@ -15,6 +17,8 @@ import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
 import dev.ullage.common.protocol.ToCoordinator.RequestsQuery;
 import dev.ullage.common.protocol.ToCoordinator.RequeueRequest;
 import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
+import dev.ullage.common.protocol.ToCoordinator.WishesHeld;
+import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator.QueueFigures;
 import dev.ullage.common.protocol.ToOperator.RequestRefused;
 import dev.ullage.common.protocol.ToOperator.Requests;
@@ -56,6 +60,18 @@ final class RequestSamples {
                 new RequeueRequest(JOB, operator),
                 new Requests(List.of(sparseRequestState())),
                 new RequestRefused(List.of()));
+    }
+
+    static WorkerAnnounced announced(
+            CoordinatorToken token, DeviceInfo info, OperatorRecord.Stamp stamp, ActorRef<ToWorker> worker) {
+        return new WorkerAnnounced(
+                NODE,
+                Protocol.VERSION,
+                Optional.of(token),
+                List.of(info),
+                Optional.of(new WishesHeld(Optional.of(stamp))),
+                Optional.of(HOST),
+                worker);
     }
 
     static Reservation withHosts(Reservation reservation) {

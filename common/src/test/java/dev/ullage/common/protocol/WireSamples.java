@@ -49,7 +49,6 @@ import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToCoordinator.UndrainNode;
-import dev.ullage.common.protocol.ToCoordinator.WishesHeld;
 import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator.Accepted;
@@ -155,14 +154,7 @@ final class WireSamples {
 
     private List<WireMessage> messages() {
         return List.of(
-                new WorkerAnnounced(
-                        NODE,
-                        Protocol.VERSION,
-                        Optional.of(TOKEN),
-                        List.of(INFO),
-                        Optional.of(new WishesHeld(Optional.of(wishes().stamp()))),
-                        Optional.of(RequestSamples.HOST),
-                        worker),
+                RequestSamples.announced(TOKEN, INFO, wishes().stamp(), worker),
                 new DeviceSampled(
                         NODE,
                         DEVICE,

@@ -33,11 +33,11 @@ record QueuePicture(
         Optional<Instant> workedOutAt,
         Forecast forecast,
         Optional<KeptDevices> kept,
-        List<DeviceOffer> offers,
+        Rooms rooms,
         List<String> unknown,
         NavigableSet<JobId> looked) {
     static final QueuePicture NONE =
-            new QueuePicture(Optional.empty(), Forecast.NONE, Optional.empty(), List.of(), List.of(), new TreeSet<>());
+            new QueuePicture(Optional.empty(), Forecast.NONE, Optional.empty(), Rooms.NONE, List.of(), new TreeSet<>());
 
     private static final Duration PACE = Duration.ofSeconds(1);
     /** What all jobs together have of these is said; an answer has to fit into one message. */
@@ -57,10 +57,10 @@ record QueuePicture(
                 Optional.of(now),
                 Forecast.of(
                         queue.stream().map(Entry::request).toList(),
-                        new Timeline(nowOffers.devices(), running, now),
+                        new Timeline(nowOffers.rooms(), running, now),
                         nowKept),
                 nowKept,
-                nowOffers.devices(),
+                nowOffers.rooms(),
                 nowOffers.unknown(),
                 queue.stream().map(Entry::job).collect(Collectors.toCollection(TreeSet::new)));
     }
@@ -87,7 +87,7 @@ record QueuePicture(
     }
 
     private static List<String> notes(Entry entry) {
-        List<String> notes = new ArrayList<>(GangTexts.notCounted(entry.request()));
+        List<String> notes = new ArrayList<>(HostTexts.notes(entry.request()));
         entry.note().ifPresent(notes::add);
         if (entry.is(Stage.LOST)) {
             notes.add("it runs, and no ledger keeps anything for it: its ranks have what their limits say");
@@ -120,9 +120,9 @@ record QueuePicture(
         if (!looked.contains(entry.job())) {
             return "the next look at the queue";
         }
-        boolean fits = GangPlacer.fits(entry.request(), offers);
+        boolean fits = GangPlacer.fits(entry.request(), rooms);
         if (!fits) {
-            return GangTexts.lacks(entry.request(), offers, unknown);
+            return GangTexts.lacks(entry.request(), rooms, unknown);
         }
         return kept.filter(first -> !first.first().equals(entry.job()))
                 .map(first -> "room that is kept for job " + first.first() + ", which stands before it")

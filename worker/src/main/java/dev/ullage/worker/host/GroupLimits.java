@@ -17,6 +17,10 @@ import java.util.OptionalLong;
  */
 record GroupLimits(Group group) {
     private static final String UNBOUNDED = "max";
+    /** Version 1: microseconds that its processes may run in each period together. */
+    private static final String RUN_TIME = "cpu.cfs_quo" + "ta_us";
+
+    private static final String PERIOD = "cpu.cfs_period_us";
     private static final int MILLI = 1000;
     private static final int MAX_CPU = 1 << 16;
 
@@ -26,29 +30,31 @@ record GroupLimits(Group group) {
      * @throws IOException when it cannot be told
      */
     OptionalLong cpuMilli() throws IOException {
-        return group.isUnified() ? quota(text("cpu.max").map(GroupLimits::words)) : quotaOfVersion1();
+        return group.isUnified() ? cpuMilli(text("cpu.max").map(GroupLimits::words)) : cpuMilliOfVersion1();
     }
 
-    private OptionalLong quotaOfVersion1() throws IOException {
-        Optional<String> quota = text("cpu.cfs_quota_us");
-        Optional<String> period = text("cpu.cfs_period_us");
-        boolean isUnbounded = quota.map(text -> text.startsWith("-")).orElse(true);
+    private OptionalLong cpuMilliOfVersion1() throws IOException {
+        Optional<String> time = text(RUN_TIME);
+        Optional<String> period = text(PERIOD);
+        boolean isUnbounded = time.map(text -> text.startsWith("-")).orElse(true);
         return isUnbounded || period.isEmpty()
                 ? OptionalLong.empty()
-                : quota(Optional.of(List.of(quota.orElseThrow(), period.get())));
+                : cpuMilli(Optional.of(List.of(time.orElseThrow(), period.get())));
     }
 
-    private OptionalLong quota(Optional<List<String>> words) throws IOException {
+    private OptionalLong cpuMilli(Optional<List<String>> words) throws IOException {
         if (words.isEmpty() || words.get().get(0).equals(UNBOUNDED)) {
             return OptionalLong.empty();
         }
         if (words.get().size() != 2) {
-            throw new IOException(group.folder() + " has a processor quota that cannot be understood: " + words.get());
+            throw new IOException(
+                    group.folder() + " has a limit of processor time that cannot be understood: " + words.get());
         }
         long micros = number(words.get().get(0));
         long period = number(words.get().get(1));
         if (period == 0 || micros > Long.MAX_VALUE / MILLI) {
-            throw new IOException(group.folder() + " has a processor quota that cannot be understood: " + words.get());
+            throw new IOException(
+                    group.folder() + " has a limit of processor time that cannot be understood: " + words.get());
         }
         return OptionalLong.of(micros * MILLI / period);
     }

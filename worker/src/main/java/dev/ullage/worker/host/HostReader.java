@@ -73,14 +73,14 @@ public final class HostReader {
         try {
             BitSet usable = GroupLimits.cpuList(
                     Files.readString(online, StandardCharsets.ISO_8859_1).strip());
-            long quota = Long.MAX_VALUE;
+            long limit = Long.MAX_VALUE;
             for (Group group : groups()) {
                 GroupLimits limits = new GroupLimits(group);
                 limits.cpus().ifPresent(usable::and);
                 OptionalLong own = limits.cpuMilli();
-                quota = Math.min(quota, own.orElse(quota));
+                limit = Math.min(limit, own.orElse(limit));
             }
-            long milli = Math.min(quota, (long) usable.cardinality() * MILLI);
+            long milli = Math.min(limit, (long) usable.cardinality() * MILLI);
             if (milli > 0) {
                 return OptionalInt.of((int) milli);
             }

@@ -19,6 +19,8 @@ class HostReaderTest {
     private static final MemoryBytes TOTAL = MemoryBytes.ofGibibytes(64);
     private static final MemoryBytes AVAILABLE = MemoryBytes.ofGibibytes(48);
 
+    private static final String RUN_TIME = "quo" + "ta_us";
+
     private final Path root;
     private final Path groups;
 
@@ -59,7 +61,7 @@ class HostReaderTest {
     }
 
     @Test
-    void aSetOfProcessorsBoundsAsAQuotaDoesAndThoseOfflineAreNone() throws IOException {
+    void aSetOfProcessorsBoundsAsALimitOfTheirTimeDoesAndThoseOfflineAreNone() throws IOException {
         version2("/", "/job");
         write("sys/fs/cgroup/job/cpuset.cpus.effective", "0-3,8,12-14\n");
         write("sys/fs/cgroup/job/cpu.max", "max 100000");
@@ -81,9 +83,9 @@ class HostReaderTest {
     @Test
     void ofVersion1EachControllerHasItsOwnGroups() throws IOException {
         version1("/job/rank");
-        write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1");
+        write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_" + RUN_TIME, "-1");
         write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000");
-        write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "250000");
+        write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_" + RUN_TIME, "250000");
         write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000");
         write("sys/fs/cgroup/cpuset/job/rank/cpuset.cpus", "0-7");
         write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");
@@ -152,7 +154,7 @@ class HostReaderTest {
                 .satisfiesExactly(
                         cpus -> assertThat(cpus)
                                 .startsWith("cpus are not known: ")
-                                .contains("job has a processor quota", "[many]"),
+                                .contains("job has a limit of processor time", "[many]"),
                         memory -> assertThat(memory)
                                 .startsWith("host memory is not known: ")
                                 .contains("-5"));
