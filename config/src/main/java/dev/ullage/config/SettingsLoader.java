@@ -232,7 +232,10 @@ public final class SettingsLoader {
                         reader.value("ullage.worker.watch.snapshots", wholeNumber(1, MAX_SNAPSHOTS)),
                         reader.value("ullage.worker.watch.release-from", ValueParsers::share),
                         reader.value("ullage.worker.watch.release-below", ValueParsers::share)),
-                enforcement());
+                enforcement(),
+                new WorkerSettings.Host(
+                        reader.value("ullage.worker.host.cpus", ValueParsers::optionalCpus),
+                        reader.value("ullage.worker.host.memory", ValueParsers::optionalSizeOfSome)));
     }
 
     private WorkerSettings.Enforcement enforcement() {

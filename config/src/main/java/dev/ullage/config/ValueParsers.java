@@ -1,5 +1,6 @@
 package dev.ullage.config;
 
+import dev.ullage.common.model.Cpus;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.MemorySizes;
 import dev.ullage.common.model.NodeId;
@@ -15,6 +16,7 @@ import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -78,6 +80,20 @@ final class ValueParsers {
 
     static Optional<MemoryBytes> optionalSize(String text) {
         return text.isBlank() ? Optional.empty() : Optional.of(modestSize(text));
+    }
+
+    /** More than nothing. */
+    static Optional<MemoryBytes> optionalSizeOfSome(String text) {
+        Optional<MemoryBytes> size = optionalSize(text);
+        if (size.map(MemoryBytes::isZero).orElse(false)) {
+            throw new IllegalArgumentException("must be more than 0; leave it empty for what is measured");
+        }
+        return size;
+    }
+
+    /** In thousandths of a core. */
+    static OptionalInt optionalCpus(String text) {
+        return text.isBlank() ? OptionalInt.empty() : OptionalInt.of(Cpus.parse(text));
     }
 
     static Weight weight(String text) {

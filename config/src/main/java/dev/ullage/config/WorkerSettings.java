@@ -5,6 +5,7 @@ import dev.ullage.common.model.SimulatedSpec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * How a worker looks after its devices and ranks.
@@ -17,6 +18,7 @@ import java.util.Optional;
  * @param turnDeadline how long a rank waits for a turn before it goes on without one
  * @param watch how closely they are watched
  * @param enforcement how limits are held, and what is said when one is not
+ * @param host what the host has for jobs, where it is not to be measured
  */
 public record WorkerSettings(
         Devices devices,
@@ -27,7 +29,8 @@ public record WorkerSettings(
         int maxRanks,
         Duration turnDeadline,
         WatchSettings watch,
-        Enforcement enforcement) {
+        Enforcement enforcement,
+        Host host) {
 
     /** Watches its ranks and holds them by the defaults. */
     public WorkerSettings(
@@ -47,7 +50,8 @@ public record WorkerSettings(
                 maxRanks,
                 turnDeadline,
                 WatchSettings.defaults(),
-                Enforcement.DEFAULTS);
+                Enforcement.DEFAULTS,
+                Host.MEASURED);
     }
 
     /**
@@ -58,6 +62,16 @@ public record WorkerSettings(
      * @param lockDir where the workers of a host exclude each other, instead of the system's default
      */
     public record Devices(Optional<SimulatedSpec> simulate, Optional<Path> nvmlLibrary, Optional<Path> lockDir) {}
+
+    /**
+     * What the host has for jobs.
+     *
+     * @param cpuMilli processor time in thousandths of a core; empty: what is measured
+     * @param memory of the host; empty: what is measured
+     */
+    public record Host(OptionalInt cpuMilli, Optional<MemoryBytes> memory) {
+        public static final Host MEASURED = new Host(OptionalInt.empty(), Optional.empty());
+    }
 
     /**
      * @param defaultOverhead what a process is taken to use beside its allocator until that is measured

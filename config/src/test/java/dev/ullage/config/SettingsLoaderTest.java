@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
@@ -58,6 +59,7 @@ class SettingsLoaderTest {
                 turn-deadline = 90s
                 watch { steps = 40, snapshot-steps = 0, snapshots = 3, release-from = 50%, release-below = 5% }
                 enforcement { default-overhead = 1GiB, alarm-tolerance = 32MiB, alarm-after = 5, driver = off }
+                host { cpus = 7.5, memory = 256GiB }
               }
               coordinator {
                 tick = 100ms, claim-for = 2s, learn-for = 3s, stale-after = 10s, forget-after = 5m, stall-after = 1m
@@ -178,7 +180,8 @@ class SettingsLoaderTest {
                                 MemoryBytes.ofGibibytes(1),
                                 MemoryBytes.ofMebibytes(32),
                                 5,
-                                WorkerSettings.Enforcement.Driver.OFF)));
+                                WorkerSettings.Enforcement.Driver.OFF),
+                        new WorkerSettings.Host(OptionalInt.of(7_500), Optional.of(MemoryBytes.ofGibibytes(256)))));
     }
 
     @Test

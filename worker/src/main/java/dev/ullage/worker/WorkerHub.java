@@ -7,6 +7,7 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading;
+import dev.ullage.common.model.HostCapacity;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
@@ -34,6 +35,7 @@ import dev.ullage.common.protocol.ToWorker.ReserveDevice;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.worker.enforcement.CeilingAlarm;
 import dev.ullage.worker.enforcement.EnforcementWatch;
+import dev.ullage.worker.host.HostWatch;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.limits.LimitKeeper.ForReservation;
 import dev.ullage.worker.ranks.RankSessions;
@@ -98,6 +100,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     /** What holds a rank from outside it. */
     private record Held(Enforcer.Found found) implements Command {}
 
+    /** What the host has beside its devices. */
+    private record HostMeasured(HostCapacity host) implements Command {}
+
     private record KeeperStopped(DeviceId device) implements Command {}
 
     private enum Announce implements Command {
@@ -126,6 +131,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
      * @param enforcement how ranks are held from outside
      * @param alarm when a rank is above its ceiling
      * @param wishes where what operators asked for is kept
+     * @param host looks at what it has beside its devices
      * @param onKeeperLost a device's keeper stopped: its ledger cannot be written, so the worker must not go on
      */
     record Setup(
@@ -137,6 +143,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             Enforcer.Setup enforcement,
             CeilingAlarm.Terms alarm,
             Wishes wishes,
+            HostWatch host,
             Clock clock,
             Runnable onKeeperLost) {}
 
@@ -162,6 +169,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private Optional<CoordinatorToken> highestToken = Optional.empty();
     private final ActorRef<OperatorRecord> wishFile;
     private Optional<OperatorRecord> wishes;
+    private HostCapacity host;
 
     private WorkerHub(ActorContext<Command> context, Setup setup) {
         super(context);
@@ -172,6 +180,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         this.wishes = setup.wishes().kept();
         this.wishFile = context.spawn(setup.wishes().file().writer(), "wishes", BLOCKING);
         this.reports = context.messageAdapter(ToCoordinator.class, Reported::new);
+        this.host = setup.host().atFirst();
+        ActorRef<HostCapacity> hosts = context.messageAdapter(HostCapacity.class, HostMeasured::new);
+        context.spawn(setup.host().telling(hosts), "host", BLOCKING);
         setup.devices().forEach(this::startKeeper);
         this.sessions = setup.sessions().apply(context);
         sessions.start(keepers);
@@ -211,6 +222,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                 .onMessage(LinkUp.class, this::onLinkUp)
                 .onMessage(LinkDown.class, this::onLinkDown)
                 .onMessage(Held.class, this::onHeld)
+                .onMessage(HostMeasured.class, this::onHostMeasured)
                 .onMessage(KeeperStopped.class, this::onKeeperStopped)
                 .onMessageEquals(Announce.INSTANCE, this::onAnnounce)
                 .onMessageEquals(CheckProcesses.INSTANCE, this::onCheckProcesses)
@@ -241,9 +253,15 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                             highestToken,
                             devices,
                             Optional.of(new WishesHeld(wishes.map(OperatorRecord::stamp))),
+                            Optional.of(host),
                             link.self()));
             link.coordinator().tell(sessions.jobsWithAccounts(setup.node()));
         }
+        return this;
+    }
+
+    private Behavior<Command> onHostMeasured(HostMeasured command) {
+        host = command.host();
         return this;
     }
 

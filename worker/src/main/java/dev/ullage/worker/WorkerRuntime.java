@@ -7,6 +7,8 @@ import dev.ullage.config.ClusterConfig;
 import dev.ullage.config.WorkerSettings;
 import dev.ullage.worker.WorkerStartException.Kind;
 import dev.ullage.worker.enforcement.CeilingAlarm;
+import dev.ullage.worker.host.HostReader;
+import dev.ullage.worker.host.HostWatch;
 import dev.ullage.worker.probe.DriverLimits;
 import dev.ullage.worker.probe.GpuProbe;
 import dev.ullage.worker.ranks.ProcProcessTable;
@@ -130,6 +132,7 @@ public final class WorkerRuntime implements AutoCloseable {
                         settings.enforcement().alarmTolerance(),
                         settings.enforcement().alarmAfter()),
                 new WorkerHub.Wishes(wishes.read(), wishes),
+                HostWatch.of(new HostReader(settings.host())),
                 clock,
                 setup.onLost());
         ActorSystem<WorkerHub.Command> system =

@@ -113,7 +113,8 @@ class WorkerEnforcementTest {
                 8,
                 Duration.ofSeconds(5),
                 WatchSettings.defaults(),
-                enforcement);
+                enforcement,
+                WorkerSettings.Host.MEASURED);
         return new WorkerRuntime.Setup(
                 NODE,
                 folder.resolve("s"),

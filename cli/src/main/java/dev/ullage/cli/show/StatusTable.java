@@ -24,6 +24,7 @@ public final class StatusTable {
         text.append(summary(status, terminal)).append('\n');
         appendTable(text, devices(status, devices), "no devices", terminal);
         appendTable(text, ranks(status, devices), "no ranks", terminal);
+        text.append(HostsText.section(status, terminal));
         text.append(TurnsText.section(status, devices, terminal));
         text.append(WishesText.section(status, terminal));
         text.append(OomText.section(status, terminal));

@@ -123,6 +123,29 @@ class StatusTableTest {
     }
 
     @Test
+    void whatHostsHaveIsShownAndThatNothingHoldsJobsToIt() throws Exception {
+        String text = StatusTable.render(
+                json(
+                        """
+                        {"nodes":[{"node":"a","devices":[],"host":{"cpuMilli":7500,"memoryBytes":68719476736,
+                          "availableBytes":null,"askedCpuMilli":2000,"askedMemoryBytes":0}},
+                         {"node":"older","devices":[],"host":null}]}"""),
+                Terminal.NONE);
+
+        assertThat(text)
+                .contains(
+                        """
+
+            HOSTS (asked by jobs of the queue; advisory: nothing holds them to it)
+            NODE  CPUS  ASKED  HOST MEMORY  ASKED  AVAILABLE
+            a      7.5      2     64.0 GiB    0 B          -
+            """)
+                .doesNotContain("older");
+        assertThat(StatusTable.render(json("{\"nodes\":[{\"node\":\"older\"}]}"), Terminal.NONE))
+                .doesNotContain("HOSTS");
+    }
+
+    @Test
     void noDevicesIsSaidInWords() throws Exception {
         String text = StatusTable.render(
                 json("{\"coordinator\":{\"node\":\"a\",\"state\":\"LEARNING\",\"epoch\":null},\"nodes\":[],"

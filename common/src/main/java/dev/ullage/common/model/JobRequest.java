@@ -46,7 +46,7 @@ public record JobRequest(
      * @param node its name; empty: any
      * @param model what the product name must match, with * and ?; empty: any
      * @param mig what the profile of a MIG instance must match, with * and ?; empty: no MIG instance will do
-     * @param host what their nodes must have
+     * @param host what each rank must find on its node
      */
     public record Wanted(
             Extent extent, Optional<NodeId> node, Optional<String> model, Optional<String> mig, HostNeed host) {
@@ -61,15 +61,40 @@ public record JobRequest(
         public Wanted with(Extent other) {
             return new Wanted(other, node, model, mig, host);
         }
+
+        public Wanted with(HostNeed other) {
+            return new Wanted(extent, node, model, mig, other);
+        }
     }
 
     /**
-     * What each of its nodes must have beside the devices.
+     * What each rank asks of its node beside the device. Counted where jobs are placed; nothing holds a rank to it.
      *
-     * @param cpuMilli processor time in thousandths of a core
+     * @param memory of the host, in whole MiB and more than nothing
+     * @param cpuMilli processor time in thousandths of a core, more than 0
      */
     public record HostNeed(Optional<MemoryBytes> memory, OptionalInt cpuMilli) {
         public static final HostNeed NONE = new HostNeed(Optional.empty(), OptionalInt.empty());
+
+        public HostNeed {
+            memory = memory.map(bytes -> bytes.roundedUpTo(MemoryBytes.ofMebibytes(1)));
+            if (cpuMilli.orElse(1) < 1 || memory.map(MemoryBytes::isZero).orElse(false)) {
+                throw new IllegalArgumentException(
+                        "a rank asks for some processor time and host memory, or for none: %s thousandths of a core, %s"
+                                .formatted(cpuMilli, memory));
+            }
+        }
+
+        public boolean isNone() {
+            return memory.isEmpty() && cpuMilli.isEmpty();
+        }
+
+        /** In words: {@code 4 cpus and 16.0 GiB of host memory}; empty where nothing is asked for. */
+        public String text() {
+            String cpus = cpuMilli.isPresent() ? Cpus.text(cpuMilli.getAsInt()) + " cpus" : "";
+            String bytes = memory.map(amount -> amount + " of host memory").orElse("");
+            return cpus + (cpus.isEmpty() || bytes.isEmpty() ? "" : " and ") + bytes;
+        }
     }
 
     /** Why nobody could do this, whatever there is; empty when somebody might. */
@@ -90,8 +115,14 @@ public record JobRequest(
         if (kinds > 1) {
             return Optional.of("either all groups ask for an amount of memory, or all for a share of a device");
         }
-        return perDevice > Share.ONE_IN_BASIS_POINTS
-                ? Optional.of("a rank's share times the ranks per device is more than a device")
+        if (perDevice > Share.ONE_IN_BASIS_POINTS) {
+            return Optional.of("a rank's share times the ranks per device is more than a device");
+        }
+        boolean isRagged = groups.size() > 1 && groups.stream().anyMatch(group -> group.ranks() % ranksPerDevice != 0);
+        return isRagged && !wanted.host().isNone()
+                ? Optional.of(
+                        "where several groups share devices and ask for cpus or host memory, the ranks of each are a"
+                                + " multiple of the ranks per device")
                 : Optional.empty();
     }
 
@@ -109,6 +140,14 @@ public record JobRequest(
 
     public JobRequest withPriority(Priority other) {
         return new JobRequest(job, submitter, other, groups, ranksPerDevice, wanted, runsForMillis);
+    }
+
+    /** The same, as if nothing were asked of hosts. */
+    public JobRequest withoutHostNeed() {
+        return wanted.host().isNone()
+                ? this
+                : new JobRequest(
+                        job, submitter, priority, groups, ranksPerDevice, wanted.with(HostNeed.NONE), runsForMillis);
     }
 
     /** Whether it is placed where the other is: who asks and how urgently makes no difference to that. */
@@ -130,6 +169,10 @@ public record JobRequest(
                     .append(group.ranks() == 1 ? "" : " each");
         }
         return text.append(ranksPerDevice == 1 ? "" : ", " + ranksPerDevice + " on a device")
+                .append(
+                        wanted.host().isNone()
+                                ? ""
+                                : ", for each rank " + wanted.host().text())
                 .append(wanted.extent() == Extent.FEW_NODES ? "" : ", " + wanted.extent())
                 .append(wanted.node().map(node -> ", on " + node).orElse(""))
                 .append(wanted.model().map(model -> ", model " + model).orElse(""))

@@ -12,8 +12,11 @@ import java.util.stream.Collectors;
  *
  * @param priority the job's
  * @param parts one for each device, 1 to {@value #MAX_PARTS}
+ * @param host what each rank asks of its host beside the device: the ledger keeps it for who counts it, and holds
+ *     nobody to it; empty: nothing, or it was made before there was such a thing
  */
-public record Reservation(ReservationId id, Priority priority, List<ReservedPart> parts) {
+public record Reservation(
+        ReservationId id, Priority priority, List<ReservedPart> parts, Optional<JobRequest.HostNeed> host) {
     /** A job on more devices than this cannot be placed as a whole. */
     public static final int MAX_PARTS = 1024;
 
@@ -27,6 +30,20 @@ public record Reservation(ReservationId id, Priority priority, List<ReservedPart
         if (devices.size() < parts.size()) {
             throw new IllegalArgumentException("a reservation names each device once: " + id + " has " + parts);
         }
+    }
+
+    /** One that asks nothing of its hosts. */
+    public Reservation(ReservationId id, Priority priority, List<ReservedPart> parts) {
+        this(id, priority, parts, Optional.empty());
+    }
+
+    public Reservation with(JobRequest.HostNeed need) {
+        return new Reservation(id, priority, parts, need.isNone() ? Optional.empty() : Optional.of(need));
+    }
+
+    /** The part of it on one device alone. */
+    public Reservation only(ReservedPart part) {
+        return new Reservation(id, priority, List.of(part), host);
     }
 
     /** What it takes of the device; empty where it takes nothing. */

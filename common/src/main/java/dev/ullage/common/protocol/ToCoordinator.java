@@ -6,6 +6,7 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EventId;
+import dev.ullage.common.model.HostCapacity;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.MemoryBytes;
@@ -31,6 +32,7 @@ public sealed interface ToCoordinator extends WireMessage {
      * @param protocolVersion {@link Protocol#VERSION} of the worker
      * @param highestToken the newest coordinator any of its devices has seen
      * @param wishes which record of operators' wishes it keeps; empty: it is older and keeps none
+     * @param host what its host has beside the devices; empty: it is older and does not say
      */
     record WorkerAnnounced(
             NodeId node,
@@ -38,20 +40,32 @@ public sealed interface ToCoordinator extends WireMessage {
             Optional<CoordinatorToken> highestToken,
             List<DeviceInfo> devices,
             Optional<WishesHeld> wishes,
+            Optional<HostCapacity> host,
             ActorRef<ToWorker> replyTo)
             implements ToCoordinator {
         public WorkerAnnounced {
             devices = List.copyOf(devices);
         }
 
-        /** Of a worker that keeps no wishes. */
+        /** Of a worker that says nothing of its host. */
+        public WorkerAnnounced(
+                NodeId node,
+                int protocolVersion,
+                Optional<CoordinatorToken> highestToken,
+                List<DeviceInfo> devices,
+                Optional<WishesHeld> wishes,
+                ActorRef<ToWorker> replyTo) {
+            this(node, protocolVersion, highestToken, devices, wishes, Optional.empty(), replyTo);
+        }
+
+        /** Of a worker that keeps no wishes either. */
         public WorkerAnnounced(
                 NodeId node,
                 int protocolVersion,
                 Optional<CoordinatorToken> highestToken,
                 List<DeviceInfo> devices,
                 ActorRef<ToWorker> replyTo) {
-            this(node, protocolVersion, highestToken, devices, Optional.empty(), replyTo);
+            this(node, protocolVersion, highestToken, devices, Optional.empty(), Optional.empty(), replyTo);
         }
     }
 

@@ -4,6 +4,7 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.HostCapacity;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
@@ -268,10 +269,18 @@ public sealed interface ToOperator extends WireMessage {
      */
     record AccountOf(NodeId node, RankAccount account, Optional<PhaseLimits> planned) {}
 
-    /** @param ageMillis since the worker was last heard */
-    record NodeStatus(NodeId node, long ageMillis, List<DeviceStatus> devices) {
+    /**
+     * @param ageMillis since the worker was last heard
+     * @param host what its host has beside the devices; empty: it does not say, or the coordinator is older
+     */
+    record NodeStatus(NodeId node, long ageMillis, List<DeviceStatus> devices, Optional<HostCapacity> host) {
         public NodeStatus {
             devices = List.copyOf(devices);
+        }
+
+        /** One that says nothing of its host. */
+        public NodeStatus(NodeId node, long ageMillis, List<DeviceStatus> devices) {
+            this(node, ageMillis, devices, Optional.empty());
         }
     }
 

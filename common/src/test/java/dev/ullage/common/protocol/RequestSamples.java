@@ -1,18 +1,24 @@
 package dev.ullage.common.protocol;
 
+import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.Extent;
+import dev.ullage.common.model.HostCapacity;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankGroup;
+import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
 import dev.ullage.common.protocol.ToCoordinator.RequestsQuery;
 import dev.ullage.common.protocol.ToCoordinator.RequeueRequest;
 import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
+import dev.ullage.common.protocol.ToCoordinator.WishesHeld;
+import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator.QueueFigures;
 import dev.ullage.common.protocol.ToOperator.RequestRefused;
 import dev.ullage.common.protocol.ToOperator.Requests;
@@ -28,6 +34,11 @@ final class RequestSamples {
     private static final DeviceId DEVICE = new DeviceId("GPU-5a7c1e2d-0000-4000-8000-0123456789ab");
 
     private static final JobId JOB = new JobId("bert-large");
+
+    static final HostCapacity HOST = new HostCapacity(
+            OptionalInt.of(64_000),
+            Optional.of(MemoryBytes.ofGibibytes(512)),
+            Optional.of(MemoryBytes.ofGibibytes(400)));
 
     private RequestSamples() {}
 
@@ -49,6 +60,22 @@ final class RequestSamples {
                 new RequeueRequest(JOB, operator),
                 new Requests(List.of(sparseRequestState())),
                 new RequestRefused(List.of()));
+    }
+
+    static WorkerAnnounced announced(
+            CoordinatorToken token, DeviceInfo info, OperatorRecord.Stamp stamp, ActorRef<ToWorker> worker) {
+        return new WorkerAnnounced(
+                NODE,
+                Protocol.VERSION,
+                Optional.of(token),
+                List.of(info),
+                Optional.of(new WishesHeld(Optional.of(stamp))),
+                Optional.of(HOST),
+                worker);
+    }
+
+    static Reservation withHosts(Reservation reservation) {
+        return reservation.with(request().wanted().host());
     }
 
     private static JobRequest request() {
@@ -92,7 +119,7 @@ final class RequestSamples {
                 61_000,
                 30_000,
                 List.of(new RequestState.RankPlace(3, NODE, 1, DEVICE, OptionalInt.of(1), MemoryBytes.ofGibibytes(20))),
-                List.of("cpus 8 was not counted: no node says how much it has free"));
+                List.of("8 cpus and 64.0 GiB of host memory for each rank are advisory: nothing holds a rank to them"));
     }
 
     private static RequestState sparseRequestState() {

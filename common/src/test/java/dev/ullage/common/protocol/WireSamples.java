@@ -49,7 +49,6 @@ import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToCoordinator.StaleCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToCoordinator.UndrainNode;
-import dev.ullage.common.protocol.ToCoordinator.WishesHeld;
 import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator.Accepted;
@@ -155,13 +154,7 @@ final class WireSamples {
 
     private List<WireMessage> messages() {
         return List.of(
-                new WorkerAnnounced(
-                        NODE,
-                        Protocol.VERSION,
-                        Optional.of(TOKEN),
-                        List.of(INFO),
-                        Optional.of(new WishesHeld(Optional.of(wishes().stamp()))),
-                        worker),
+                RequestSamples.announced(TOKEN, INFO, wishes().stamp(), worker),
                 new DeviceSampled(
                         NODE,
                         DEVICE,
@@ -192,7 +185,7 @@ final class WireSamples {
                         coordinator),
                 new DirectJob(TOKEN, directive(), coordinator),
                 new ReleaseCache(TOKEN, List.of(RANK), coordinator),
-                new ReserveDevice(TOKEN, DEVICE, RESERVATION, coordinator),
+                new ReserveDevice(TOKEN, DEVICE, RequestSamples.withHosts(RESERVATION), coordinator),
                 new CommitDevice(TOKEN, DEVICE, RESERVATION.id(), coordinator),
                 new ReleaseDevice(TOKEN, DEVICE, RESERVATION.id(), coordinator),
                 clusterStatus(),
@@ -219,7 +212,7 @@ final class WireSamples {
                 new NodeId("host-c"),
                 Optional.of(TOKEN),
                 "ACTIVE",
-                List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()))),
+                List.of(new NodeStatus(NODE, 250, List.of(deviceStatus()), Optional.of(RequestSamples.HOST))),
                 List.of(new RolloutStatus(DEVICE, 12, RolloutState.SETTLED, 840, "rank bert-large/3 joined")),
                 Optional.of(new OomMoves(List.of(new OomMove(directive(), "DONE", 1_500, OptionalLong.of(42))))),
                 Optional.of(new ToOperator.Steering(
@@ -447,7 +440,7 @@ final class WireSamples {
                 List.of(grant),
                 counts,
                 Optional.of(turns),
-                Optional.of(List.of(new ReservationReport(RESERVATION, true))));
+                Optional.of(List.of(new ReservationReport(RequestSamples.withHosts(RESERVATION), true))));
     }
 
     private static TurnPlan turnPlan() {

@@ -53,6 +53,7 @@ final class ResourceJson {
             item.set("node", node.get("node"));
             item.set("ageMillis", node.get("ageMillis"));
             item.set("draining", node.get("draining"));
+            item.set("host", node.get("host"));
             item.put("deviceCount", node.path("devices").size());
             items.add(item);
         }

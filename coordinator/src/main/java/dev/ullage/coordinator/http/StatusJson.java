@@ -73,6 +73,7 @@ public final class StatusJson {
         json.put("node", node.node().value());
         json.put("ageMillis", node.ageMillis());
         json.put("draining", WishesJson.isDraining(wishes, node.node()).orElse(null));
+        json.set("host", HostJson.of(node).orElse(null));
         ArrayNode devices = json.putArray("devices");
         node.devices().forEach(device -> devices.add(device(device, wishes)));
         return json;

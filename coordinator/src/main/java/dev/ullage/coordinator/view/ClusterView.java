@@ -54,7 +54,7 @@ public final class ClusterView {
                                 .orElseGet(() -> DeviceView.announced(node, info)));
             }
         }
-        return withNode(new NodeView(node, now, devices));
+        return withNode(new NodeView(node, now, devices, announced.host()));
     }
 
     public ClusterView with(LimitsReported report, Instant now) {

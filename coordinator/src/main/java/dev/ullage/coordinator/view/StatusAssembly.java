@@ -65,7 +65,8 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
                                 .sorted(Comparator.comparingInt(
                                         device -> device.info().index()))
                                 .map(device -> device(device, plans, now))
-                                .toList()))
+                                .toList(),
+                        node.host()))
                 .toList();
         return new ClusterStatus(
                 coordinator,
@@ -105,8 +106,7 @@ public record StatusAssembly(NodeId coordinator, Optional<CoordinatorToken> toke
     private static ReservationReport ownPart(ReservationReport held, DeviceId device) {
         Reservation whole = held.reservation();
         return whole.part(device)
-                .map(part -> new ReservationReport(
-                        new Reservation(whole.id(), whole.priority(), List.of(part)), held.committed()))
+                .map(part -> new ReservationReport(whole.only(part), held.committed()))
                 .orElse(held);
     }
 

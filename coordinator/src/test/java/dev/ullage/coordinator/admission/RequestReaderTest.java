@@ -63,7 +63,8 @@ class RequestReaderTest {
                         "hostMemory 64.0 GiB was not counted: no node says how much it has free",
                         "cpus 0.5 was not counted: no node says how much it has free");
         assertThat(request.text())
-                .isEqualTo("4 ranks with 20.0 GiB each, 2 on a device, same-node, on host-a, model *H100*, MIG 2g.*");
+                .isEqualTo("4 ranks with 20.0 GiB each, 2 on a device, for each rank 0.5 cpus and 64.0 GiB of host memory,"
+                        + " same-node, on host-a, model *H100*, MIG 2g.*");
     }
 
     @Test

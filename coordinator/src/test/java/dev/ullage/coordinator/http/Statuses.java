@@ -7,6 +7,7 @@ import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.EnforcedBy;
+import dev.ullage.common.model.HostCapacity;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.MemoryBytes;
@@ -76,10 +77,15 @@ public final class Statuses {
                 new NodeId("host-a"),
                 Optional.of(new CoordinatorToken(3, "c-1")),
                 "ACTIVE",
-                List.of(new NodeStatus(new NodeId("host-b"), 120, List.of(devices))),
+                List.of(new NodeStatus(new NodeId("host-b"), 120, List.of(devices), Optional.of(host()))),
                 List.of(new RolloutStatus(new DeviceId("GPU-1"), 7, RolloutState.SETTLED, 35, "2 ranks")),
                 Optional.empty(),
                 Optional.of(new Steering(Optional.of(evenness()), Optional.empty(), Optional.of(queue()))));
+    }
+
+    private static HostCapacity host() {
+        return new HostCapacity(
+                OptionalInt.of(64_000), Optional.of(MemoryBytes.ofGibibytes(512)), Optional.of(gibibytes(400)));
     }
 
     private static QueueFigures queue() {
@@ -384,6 +390,6 @@ public final class Statuses {
                 7_000,
                 30_000,
                 List.of(place),
-                List.of("cpus 8 was not counted"));
+                List.of("8 cpus for each rank are advisory"));
     }
 }

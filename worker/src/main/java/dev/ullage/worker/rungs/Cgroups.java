@@ -1,5 +1,6 @@
 package dev.ullage.worker.rungs;
 
+import dev.ullage.worker.host.CgroupMounts;
 import dev.ullage.worker.sampling.ProcStatus;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -21,11 +22,7 @@ record Cgroups(Path proc) {
 
     /** Where version 2 is mounted; empty where it is not. */
     Optional<Path> mount() throws IOException {
-        return Files.readAllLines(proc.resolve("self/mounts"), StandardCharsets.ISO_8859_1).stream()
-                .map(line -> line.split(" "))
-                .filter(fields -> fields.length > 2 && fields[2].equals("cgroup2"))
-                .map(fields -> Path.of(fields[1]))
-                .findFirst();
+        return CgroupMounts.read(proc).unified();
     }
 
     /** The folder of a process' cgroup, which may change while it runs. */
