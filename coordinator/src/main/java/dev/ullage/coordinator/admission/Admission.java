@@ -46,7 +46,8 @@ final class Admission {
                 : Optional.empty();
         Optional<List<ReservedPart>> parts = mayStart ? place(request, endsAt) : Optional.empty();
         if (parts.isPresent()) {
-            timeline = timeline.with(RunningGang.of(request.job(), parts.get(), timeline.now(), endsAt));
+            Claim claim = Claim.of(parts.get(), request.wanted().host());
+            timeline = timeline.with(RunningGang.of(request.job(), claim, timeline.now(), endsAt));
             kept = kept.map(first -> first.endsInTime(endsAt) ? first : first.passedBy(request.job()));
         } else if (kept.isEmpty()) {
             kept = KeptDevices.forFirst(request, timeline, before);
@@ -60,8 +61,7 @@ final class Admission {
         if (kept.isPresent() && inVain.contains(shape)) {
             return Optional.empty();
         }
-        List<DeviceOffer> left =
-                kept.map(first -> first.leftFor(endsAt, timeline)).orElse(timeline.offers());
+        Rooms left = kept.map(first -> first.leftFor(endsAt, timeline)).orElse(timeline.rooms());
         Optional<List<ReservedPart>> parts = GangPlacer.place(request, left, usual);
         if (parts.isEmpty()) {
             inVain.add(shape);

@@ -319,14 +319,14 @@ public final class AdmissionDesk {
         List<Outcome> outcomes = new ArrayList<>(attempts.read(cluster.view(), cluster.token(), now));
         outcomes.forEach(outcome -> settle(outcome, now));
         if (isSettled(cluster.token(), now)) {
-            Offers offers = Offers.of(cluster.view(), cluster.draining(), attempts.kept());
-            admit(new Timeline(offers.devices(), gangs(cluster.view(), now), now), cluster.token());
+            Offers offers = Offers.of(cluster.view(), cluster.draining(), claimed());
+            admit(new Timeline(offers.rooms(), gangs(cluster.view(), now), now), cluster.token());
         }
         List<Outcome> late = new ArrayList<>();
         List<Send> sends = attempts.sends(cluster.view(), late, now);
         late.forEach(outcome -> settle(outcome, now));
-        Offers offers = Offers.of(cluster.view(), cluster.draining(), attempts.kept());
-        ask(offers.devices(), cluster.lower());
+        Offers offers = Offers.of(cluster.view(), cluster.draining(), claimed());
+        ask(offers.rooms(), cluster.lower());
         picture = picture.renewed(queue(), offers, gangs(cluster.view(), now), kept, now);
         Turn result = new Turn(sends, changes);
         changes = new ArrayList<>();
@@ -415,12 +415,12 @@ public final class AdmissionDesk {
     }
 
     /** The first that waits in vain may ask jobs of lower priority for room; both sides are told. */
-    private void ask(List<DeviceOffer> offers, RoomWish.Lower lower) {
+    private void ask(Rooms rooms, RoomWish.Lower lower) {
         RoomWish before = wish;
         wish = kept.map(KeptDevices::first)
                 .flatMap(this::entry)
                 .filter(entry -> entry.is(Stage.WAITING))
-                .map(entry -> RoomWish.of(entry.request(), offers, lower, before))
+                .map(entry -> RoomWish.of(entry.request(), rooms, lower, before))
                 .orElse(RoomWish.NONE);
         if (wish.wanted().isEmpty() || wish.wanted().equals(before.wanted())) {
             return;
@@ -443,9 +443,10 @@ public final class AdmissionDesk {
     private void begin(Entry entry, List<ReservedPart> parts, CoordinatorToken token, Instant now) {
         attemptNumber++;
         Reservation reservation = new Reservation(
-                new ReservationId(entry.job(), token, attemptNumber),
-                entry.request().priority(),
-                parts);
+                        new ReservationId(entry.job(), token, attemptNumber),
+                        entry.request().priority(),
+                        parts)
+                .with(entry.request().wanted().host());
         pauses.remove(entry.job());
         remember(entry.request());
         attempts.begin(reservation, now);
@@ -457,6 +458,16 @@ public final class AdmissionDesk {
         if (usual.size() > USUAL) {
             usual.removeFirst();
         }
+    }
+
+    /** What is reserved or being reserved, with what is asked of hosts. */
+    private List<Reservation> claimed() {
+        return attempts.kept().stream()
+                .map(kept -> entry(kept.id().job())
+                        .flatMap(Entry::counted)
+                        .filter(counted -> counted.id().equals(kept.id()))
+                        .orElse(kept))
+                .toList();
     }
 
     /** Who has room, or is being given it, or gives it back. */

@@ -2,6 +2,7 @@ package dev.ullage.coordinator.admission;
 
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.JobRequest.HostNeed;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.model.ReservedPart;
@@ -88,7 +89,8 @@ final class Attempts {
         return open.values().stream()
                 .filter(attempt -> attempt.state() == State.RELEASING)
                 .map(GangAttempt::reservation)
-                .map(kept -> RunningGang.leaving(kept.id().job(), shown(kept, view), now, goneAt))
+                .map(kept -> RunningGang.leaving(
+                        kept.id().job(), Claim.of(shown(kept, view), kept.host().orElse(HostNeed.NONE)), now, goneAt))
                 .toList();
     }
 

@@ -2,6 +2,7 @@ package dev.ullage.coordinator.admission;
 
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
+import dev.ullage.common.model.JobRequest.HostNeed;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankGroup;
@@ -101,7 +102,7 @@ record Entry(
                 reservation.priority(),
                 List.of(RankGroup.ofMemory(ranks, each)),
                 most,
-                JobRequest.Wanted.ANY,
+                JobRequest.Wanted.ANY.with(reservation.host().orElse(HostNeed.NONE)),
                 OptionalLong.empty());
         return new Entry(
                 request, Optional.empty(), now, now, Stage.PLACED, now, Optional.of(reservation), Optional.empty());
@@ -144,16 +145,27 @@ record Entry(
         return new Entry(request, submitter, now, heardAt, stage, since, reservation, note);
     }
 
+    /**
+     * What is reserved for it, with what its ranks ask of their hosts: where no ledger says that, because a worker or
+     * the coordinator was older, its submitter does.
+     */
+    Optional<Reservation> counted() {
+        return reservation.map(kept ->
+                kept.host().isPresent() ? kept : kept.with(request.wanted().host()));
+    }
+
     /** What it runs on, or is given, if anything; one that is being given it has not begun. */
     Optional<RunningGang> gang() {
         Instant begins = is(Stage.PLACING) ? since.plus(Protocol.PLACED_WITHIN) : since;
-        return reservation.map(kept -> RunningGang.of(
-                job(),
-                kept.parts(),
-                since,
-                request.runsForMillis().isPresent()
-                        ? Optional.of(begins.plusMillis(request.runsForMillis().getAsLong()))
-                        : Optional.empty()));
+        return counted()
+                .map(kept -> RunningGang.of(
+                        job(),
+                        Claim.of(kept.parts(), kept.host().orElse(HostNeed.NONE)),
+                        since,
+                        request.runsForMillis().isPresent()
+                                ? Optional.of(begins.plusMillis(
+                                        request.runsForMillis().getAsLong()))
+                                : Optional.empty()));
     }
 
     /** Of everything but its place in the queue. */

@@ -1,9 +1,7 @@
 package dev.ullage.coordinator.admission;
 
-import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
-import dev.ullage.common.model.MemoryBytes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -57,7 +55,7 @@ record Forecast(NavigableMap<JobId, Instant> starts) {
         return new Forecast(starts);
     }
 
-    private record Started(Instant at, NavigableMap<DeviceId, MemoryBytes> needs) {}
+    private record Started(Instant at, Claim needs) {}
 
     private static Optional<Started> earliest(
             JobRequest request, Timeline timeline, List<RunningGang> planned, Instant notBefore) {
@@ -69,17 +67,17 @@ record Forecast(NavigableMap<JobId, Instant> starts) {
                 .distinct()
                 .sorted()
                 .toList()) {
-            List<DeviceOffer> then = timeline.at(time).stream()
-                    .map(offer -> offer.withRoom(planned.stream()
+            Rooms then = timeline.at(time)
+                    .without(planned.stream()
                             .filter(gang -> gang.endsAt()
                                     .filter(end -> !end.isAfter(time))
                                     .isEmpty())
-                            .map(gang -> gang.on(offer.id()))
-                            .reduce(offer.room(), (room, taken) -> room.minusOrZero(taken))))
-                    .toList();
+                            .map(RunningGang::claim)
+                            .toList());
             if (GangPlacer.fits(request, then)) {
                 return GangPlacer.place(request, then, List.of())
-                        .map(parts -> new Started(time, KeptDevices.needs(parts)));
+                        .map(parts -> new Started(
+                                time, Claim.of(parts, request.wanted().host())));
             }
         }
         return Optional.empty();

@@ -9,16 +9,10 @@ import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.MigSlice;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.ReservedPart;
-import dev.ullage.coordinator.planning.balance.DeviceRoom;
 import dev.ullage.coordinator.planning.balance.FillPolicy;
 import dev.ullage.coordinator.planning.balance.MigSlicePolicy;
 import dev.ullage.coordinator.planning.balance.NameGlob;
-import dev.ullage.coordinator.planning.balance.NodeRoom;
-import dev.ullage.coordinator.planning.balance.Placement.Placed;
-import dev.ullage.coordinator.planning.balance.PlacementBoard;
 import dev.ullage.coordinator.planning.balance.PlacementPolicy;
-import dev.ullage.coordinator.planning.balance.PlacementRequest;
-import dev.ullage.coordinator.planning.balance.ShareUnit;
 import dev.ullage.coordinator.planning.balance.SpreadPolicy;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -29,28 +23,29 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * Devices for all ranks of a job, or for none. Pure.
  *
  * <p>Whether there are enough is counted: the bundles of a request are in one order of difficulty, and a device that is
  * enough for one is enough for every easier one, so they all fit exactly when, for each, as many devices are enough for
- * it as there are bundles at least as hard. Which of them are taken a placement policy chooses: fill, for MIG instances
- * the smallest that do, for a job that is to be spread the nodes that are used least.
+ * it as there are bundles at least as hard. Of a node no more of its devices count than its host has room for
+ * ({@link HostSeats}). Which of them are taken a placement policy chooses: fill, for MIG instances the smallest that
+ * do, for a job that is to be spread the nodes that are used least.
  */
 final class GangPlacer {
-    /** Policies see devices only: nodes do not say what processors and memory of their own are free. */
-    private static final int NO_CPU = 0;
-
     private final JobRequest request;
     private final List<Bundle> bundles;
     private final List<DeviceOffer> offers;
+    private final Rooms rooms;
+    private final HostSeats seats;
 
-    private GangPlacer(JobRequest request, List<DeviceOffer> offers) {
+    private GangPlacer(JobRequest request, Rooms rooms) {
         this.request = request;
         this.bundles = Bundle.of(request);
-        this.offers = offers.stream()
+        this.rooms = rooms;
+        this.seats = HostSeats.of(request, rooms);
+        this.offers = rooms.devices().stream()
                 .filter(offer -> isWanted(request.wanted(), offer))
                 .toList();
     }
@@ -73,8 +68,8 @@ final class GangPlacer {
     }
 
     /** Whether there is room for all ranks. */
-    static boolean fits(JobRequest request, List<DeviceOffer> offers) {
-        GangPlacer placer = new GangPlacer(request, offers);
+    static boolean fits(JobRequest request, Rooms rooms) {
+        GangPlacer placer = new GangPlacer(request, rooms);
         return request.wanted().extent() == Extent.SAME_NODE
                 ? !placer.nodesForAll().isEmpty()
                 : placer.areEnough(placer.offers);
@@ -85,8 +80,8 @@ final class GangPlacer {
      *
      * @param usual what else comes to these devices, for the policies that keep room for it
      */
-    static Optional<List<ReservedPart>> place(JobRequest request, List<DeviceOffer> offers, List<JobRequest> usual) {
-        return fits(request, offers) ? new GangPlacer(request, offers).place(usual) : Optional.empty();
+    static Optional<List<ReservedPart>> place(JobRequest request, Rooms rooms, List<JobRequest> usual) {
+        return fits(request, rooms) ? new GangPlacer(request, rooms).place(usual) : Optional.empty();
     }
 
     private NavigableMap<NodeId, List<DeviceOffer>> nodesForAll() {
@@ -104,20 +99,21 @@ final class GangPlacer {
     }
 
     private boolean areEnough(List<DeviceOffer> devices) {
-        List<Bundle> sorted = hardestFirst();
-        if (devices.size() < sorted.size()) {
-            return false;
-        }
-        long enough = 0;
-        for (int i = 0; i < sorted.size(); i++) {
-            Bundle bundle = sorted.get(i);
-            boolean isLike = i > 0 && bundle.equals(sorted.get(i - 1));
-            enough = isLike ? enough : devices.stream().filter(bundle::fits).count();
-            if (enough <= i) {
-                return false;
+        return seats.areEnough(hardestFirst(), devices)
+                || seats.lastFirst(bundles, devices).isPresent();
+    }
+
+    /** What was chosen, and what a host has left for more. */
+    private record Choice(Map<DeviceId, Bundle> devices, HostSeats seats) {
+        Choice with(List<DeviceOffer> taken, Bundle bundle) {
+            Map<DeviceId, Bundle> more = new LinkedHashMap<>(devices);
+            HostSeats left = seats;
+            for (DeviceOffer device : taken) {
+                more.put(device.id(), bundle);
+                left = left.without(device.node(), bundle.ranks());
             }
+            return new Choice(more, left);
         }
-        return true;
     }
 
     private Optional<List<ReservedPart>> place(List<JobRequest> usual) {
@@ -127,8 +123,28 @@ final class GangPlacer {
         List<DeviceOffer> from = whole.isEmpty()
                 ? offers
                 : whole.values().stream().flatMap(List::stream).toList();
-        Map<DeviceId, Bundle> chosen = new LinkedHashMap<>();
-        List<Bundle> left = hardestFirst();
+        return choose(hardestFirst(), new Choice(Map.of(), seats), from, whole, usual)
+                .or(() -> seats.lastFirst(bundles, offers)
+                        .filter(last -> extent != Extent.SAME_NODE)
+                        .flatMap(last -> choose(
+                                last.others(hardestFirst()),
+                                new Choice(Map.of(last.device().id(), last.bundle()), last.seats()),
+                                offers,
+                                Collections.emptyNavigableMap(),
+                                usual)))
+                .map(choice -> parts(choice.devices()));
+    }
+
+    /** @param whole if any, the nodes that could take all: the first that is chosen from is the one for all */
+    private Optional<Choice> choose(
+            List<Bundle> hardestFirst,
+            Choice before,
+            List<DeviceOffer> allowed,
+            NavigableMap<NodeId, List<DeviceOffer>> whole,
+            List<JobRequest> usual) {
+        Choice chosen = before;
+        List<DeviceOffer> from = allowed;
+        List<Bundle> left = hardestFirst;
         while (!left.isEmpty()) {
             Bundle hardest = left.get(0);
             int alike = (int) left.stream().filter(hardest::equals).count();
@@ -136,30 +152,49 @@ final class GangPlacer {
             if (taken.isEmpty()) {
                 return Optional.empty();
             }
-            taken.forEach(device -> chosen.put(device.id(), hardest));
+            chosen = chosen.with(taken, hardest);
             left = left.subList(taken.size(), left.size());
             if (!whole.isEmpty()) {
                 from = whole.getOrDefault(taken.get(0).node(), List.of());
             }
         }
-        return Optional.of(parts(chosen));
+        return Optional.of(chosen);
     }
 
     /** As many devices for bundles of this kind as one node has room for. */
     private List<DeviceOffer> some(
-            Bundle bundle, int missing, List<DeviceOffer> from, Map<DeviceId, Bundle> chosen, List<JobRequest> usual) {
+            Bundle bundle, int missing, List<DeviceOffer> from, Choice chosen, List<JobRequest> usual) {
         NavigableMap<NodeId, List<DeviceOffer>> nodes = new TreeMap<>();
         for (DeviceOffer offer : from) {
-            boolean isFree = !chosen.containsKey(offer.id()) && bundle.fits(offer);
+            boolean isFree = !chosen.devices().containsKey(offer.id())
+                    && bundle.fits(offer)
+                    && chosen.seats().on(offer.node()) >= bundle.ranks();
             DeviceOffer as = isFree ? offer : offer.withRoom(MemoryBytes.ZERO);
             nodes.computeIfAbsent(offer.node(), node -> new ArrayList<>()).add(as);
         }
-        int largest = nodes.values().stream()
-                .mapToInt(devices -> (int) devices.stream().filter(bundle::fits).count())
+        int largest = nodes.entrySet().stream()
+                .mapToInt(node -> (int) Math.min(
+                        node.getValue().stream().filter(bundle::fits).count(),
+                        chosen.seats().on(node.getKey()) / bundle.ranks()))
                 .max()
                 .orElse(0);
         int most = request.wanted().extent() == Extent.SPREAD ? 1 : missing;
-        return largest == 0 ? List.of() : chosenBy(policy(), bundle, Math.min(most, largest), nodes, usual);
+        return largest == 0
+                ? List.of()
+                : new GangBoard(request, bundle, nodes, hostsLeft(chosen), usual)
+                        .choose(policy(), Math.min(most, largest));
+    }
+
+    /** What hosts have left beside what was chosen. */
+    private Rooms hostsLeft(Choice chosen) {
+        if (request.wanted().host().isNone()) {
+            return rooms;
+        }
+        List<ReservedPart> taken = new ArrayList<>();
+        offers.forEach(offer -> Optional.ofNullable(chosen.devices().get(offer.id()))
+                .ifPresent(bundle ->
+                        taken.add(new ReservedPart(offer.node(), offer.id(), bundle.needOn(offer), bundle.ranks()))));
+        return rooms.without(List.of(Claim.of(taken, request.wanted().host())));
     }
 
     private PlacementPolicy policy() {
@@ -167,53 +202,6 @@ final class GangPlacer {
             return new SpreadPolicy();
         }
         return request.wanted().mig().isPresent() ? new MigSlicePolicy() : FillPolicy.online();
-    }
-
-    private List<DeviceOffer> chosenBy(
-            PlacementPolicy policy,
-            Bundle bundle,
-            int count,
-            NavigableMap<NodeId, List<DeviceOffer>> nodes,
-            List<JobRequest> usual) {
-        List<List<DeviceOffer>> byPosition = new ArrayList<>(nodes.values());
-        PlacementBoard board = PlacementBoard.of(
-                ShareUnit.BYTES, byPosition.stream().map(GangPlacer::room).toList());
-        // On devices of different sizes a share is as many different amounts. Those that are too small have no room on
-        // the board, so the smallest of the others stands for all.
-        List<DeviceOffer> all = byPosition.stream().flatMap(List::stream).toList();
-        usual.forEach(other -> Bundle.of(other).stream()
-                .findFirst()
-                .flatMap(some -> onBoard(some, other.devices(), all))
-                .ifPresent(board::arrived));
-        PlacementRequest wanted = onBoard(
-                        bundle, count, all.stream().filter(bundle::fits).toList())
-                .orElseThrow();
-        board.arrived(wanted);
-        if (policy.place(board, wanted) instanceof Placed placed) {
-            List<DeviceOffer> node = byPosition.get(placed.node());
-            return placed.devices().stream().map(node::get).toList();
-        }
-        return List.of();
-    }
-
-    private static Optional<PlacementRequest> onBoard(Bundle bundle, int devices, List<DeviceOffer> on) {
-        return on.stream()
-                .map(bundle::needOn)
-                .filter(need -> !need.isZero())
-                .min(Comparator.naturalOrder())
-                .map(need -> new PlacementRequest(devices, need.value(), NO_CPU, MemoryBytes.ZERO, new TreeSet<>()));
-    }
-
-    private static NodeRoom room(List<DeviceOffer> devices) {
-        List<DeviceRoom> rooms = devices.stream()
-                .map(offer -> new DeviceRoom(
-                        offer.id().value(),
-                        Math.max(MemoryBytes.MEBIBYTE, offer.most().value()),
-                        offer.room().value(),
-                        Optional.empty()))
-                .toList();
-        DeviceOffer first = devices.get(0);
-        return new NodeRoom(first.node().value(), first.info().name(), NO_CPU, MemoryBytes.ZERO, rooms);
     }
 
     /** Ranks count up group by group, in each node by node and device by device. */

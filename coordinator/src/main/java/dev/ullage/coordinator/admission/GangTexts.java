@@ -2,8 +2,6 @@ package dev.ullage.coordinator.admission;
 
 import dev.ullage.common.model.Extent;
 import dev.ullage.common.model.JobRequest;
-import dev.ullage.common.model.MemoryBytes;
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -19,13 +17,17 @@ final class GangTexts {
 
     /** Why there will never be room, whoever ends; empty when there may be, or not enough is known to tell. */
     static Optional<String> whyNever(JobRequest request, Offers offers) {
-        List<DeviceOffer> best =
-                offers.devices().stream().map(DeviceOffer::atItsBest).toList();
+        Rooms rooms = offers.rooms().atTheirBest();
         if (request.groups().isEmpty()
-                || GangPlacer.fits(request, best)
+                || GangPlacer.fits(request, rooms)
                 || !offers.unknown().isEmpty()) {
             return Optional.empty();
         }
+        if (GangPlacer.fits(request.withoutHostNeed(), rooms)) {
+            return Optional.of(
+                    request.text() + ": " + named(HostTexts.lacking(request, rooms, HostOffer::most, "has")));
+        }
+        List<DeviceOffer> best = rooms.devices();
         List<DeviceOffer> wanted = best.stream()
                 .filter(offer -> GangPlacer.isWanted(request.wanted(), offer))
                 .toList();
@@ -64,7 +66,22 @@ final class GangTexts {
     }
 
     /** What a request that does not fit now waits for. */
-    static String lacks(JobRequest request, List<DeviceOffer> offers, List<String> unknown) {
+    static String lacks(JobRequest request, Rooms rooms, List<String> unknown) {
+        List<String> parts = new ArrayList<>();
+        boolean hasDevices = GangPlacer.fits(request.withoutHostNeed(), rooms);
+        if (!hasDevices) {
+            parts.addAll(lacksDevices(request, rooms.devices()));
+        }
+        if (hasDevices || !GangPlacer.fits(request, rooms.withDevicesAtTheirBest())) {
+            parts.add(named(HostTexts.lacking(request, rooms, HostOffer::room, "free")));
+        }
+        if (!unknown.isEmpty()) {
+            parts.add("not known: " + named(unknown));
+        }
+        return String.join("; ", parts);
+    }
+
+    private static List<String> lacksDevices(JobRequest request, List<DeviceOffer> offers) {
         List<DeviceOffer> wanted = offers.stream()
                 .filter(offer -> GangPlacer.isWanted(request.wanted(), offer))
                 .toList();
@@ -92,10 +109,7 @@ final class GangTexts {
         if (!out.isEmpty()) {
             parts.add("out: " + named(out));
         }
-        if (!unknown.isEmpty()) {
-            parts.add("not known: " + named(unknown));
-        }
-        return String.join("; ", parts);
+        return parts;
     }
 
     private static String named(List<String> all) {
@@ -105,24 +119,5 @@ final class GangTexts {
 
     private static String devices(int count) {
         return count == 1 ? "1 device" : count + " devices";
-    }
-
-    /** What was asked for and cannot be looked at; each in a sentence. */
-    static List<String> notCounted(JobRequest request) {
-        List<String> notes = new ArrayList<>();
-        request.wanted()
-                .host()
-                .memory()
-                .map(MemoryBytes::toString)
-                .ifPresent(memory ->
-                        notes.add("hostMemory " + memory + " was not counted: no node says how much it has free"));
-        request.wanted()
-                .host()
-                .cpuMilli()
-                .ifPresent(milli -> notes.add("cpus %s was not counted: no node says how much it has free"
-                        .formatted(BigDecimal.valueOf(milli, 3)
-                                .stripTrailingZeros()
-                                .toPlainString())));
-        return notes;
     }
 }

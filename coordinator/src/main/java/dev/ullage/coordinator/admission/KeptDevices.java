@@ -4,9 +4,7 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.MemoryBytes;
-import dev.ullage.common.model.ReservedPart;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.NavigableMap;
@@ -16,9 +14,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What is kept for the first of the queue while it finds no room: devices, and what it will need on each. They are
- * those that will have the room earliest, by the ends that are known. Where no known end makes room, they are those
- * that have it once everybody there has ended, whenever that is.
+ * What is kept for the first of the queue while it finds no room: devices, what it will need on each, and what its
+ * ranks ask for on their hosts. They are those that will have the room earliest, by the ends that are known. Where no
+ * known end makes room, they are those that have it once everybody there has ended, whenever that is.
  *
  * <p>Others may pass on them only when they end before that, or leave it what it needs then; so nobody who passes
  * delays its start, if nobody runs longer than he said and all devices stay. As long as it is first its devices stay
@@ -32,13 +30,8 @@ import java.util.TreeSet;
  * @param startsAt when the room is there; empty when no known end makes it
  * @param passed who started there meanwhile, leaves it what it needs, and is not waited for
  */
-record KeptDevices(
-        JobId first,
-        NavigableMap<DeviceId, MemoryBytes> needs,
-        Optional<Instant> startsAt,
-        NavigableSet<JobId> passed) {
+record KeptDevices(JobId first, Claim needs, Optional<Instant> startsAt, NavigableSet<JobId> passed) {
     KeptDevices {
-        needs = Collections.unmodifiableNavigableMap(new TreeMap<>(needs));
         passed = Collections.unmodifiableNavigableSet(new TreeSet<>(passed));
     }
 
@@ -60,14 +53,9 @@ record KeptDevices(
         }
         return earliest.map(timeline::at)
                 .or(() -> Optional.of(timeline.emptiedBut(gang -> false)))
-                .flatMap(offers -> GangPlacer.place(first, offers, List.of()))
-                .map(parts -> new KeptDevices(first.job(), needs(parts), earliest, new TreeSet<>()));
-    }
-
-    static NavigableMap<DeviceId, MemoryBytes> needs(List<ReservedPart> parts) {
-        NavigableMap<DeviceId, MemoryBytes> needs = new TreeMap<>();
-        parts.forEach(part -> needs.put(part.device(), part.amount()));
-        return needs;
+                .flatMap(rooms -> GangPlacer.place(first, rooms, List.of()))
+                .map(parts -> new KeptDevices(
+                        first.job(), Claim.of(parts, first.wanted().host()), earliest, new TreeSet<>()));
     }
 
     /** When the room is there, as far as that can still be told. */
@@ -77,14 +65,14 @@ record KeptDevices(
 
     /** Whether these devices are still there, and will have the room when it was thought. */
     private boolean isStillGood(JobRequest request, Timeline timeline) {
-        List<DeviceOffer> mine = then(timeline).stream()
-                .filter(offer -> needs.containsKey(offer.id()) && offer.out().isEmpty())
-                .toList();
-        return mine.size() == needs.size() && GangPlacer.fits(request, mine);
+        Rooms mine = then(timeline)
+                .on(offer ->
+                        needs.devices().containsKey(offer.id()) && offer.out().isEmpty());
+        return mine.devices().size() == needs.devices().size() && GangPlacer.fits(request, mine);
     }
 
-    /** The devices at the time of the start. */
-    private List<DeviceOffer> then(Timeline timeline) {
+    /** Devices and hosts at the time of the start. */
+    private Rooms then(Timeline timeline) {
         return startsAt.map(timeline::dueBy).orElseGet(() -> timeline.emptiedBut(gang -> passed.contains(gang.job())));
     }
 
@@ -101,20 +89,20 @@ record KeptDevices(
     }
 
     /** What another job may take: all there is where it ends in time, else what is left beside what is needed here. */
-    List<DeviceOffer> leftFor(Optional<Instant> endsAt, Timeline timeline) {
+    Rooms leftFor(Optional<Instant> endsAt, Timeline timeline) {
         if (endsInTime(endsAt)) {
-            return timeline.offers();
+            return timeline.rooms();
         }
-        List<DeviceOffer> then = then(timeline);
-        List<DeviceOffer> left = new ArrayList<>();
-        for (int i = 0; i < then.size(); i++) {
-            DeviceOffer now = timeline.offers().get(i);
-            MemoryBytes need = needs.getOrDefault(now.id(), MemoryBytes.ZERO);
-            left.add(
-                    need.isZero()
-                            ? now
-                            : now.withRoom(now.room().min(then.get(i).room().minusOrZero(need))));
-        }
-        return left;
+        Rooms then = then(timeline).without(List.of(needs));
+        NavigableMap<DeviceId, MemoryBytes> left = new TreeMap<>();
+        then.devices().forEach(device -> left.put(device.id(), device.room()));
+        return timeline.rooms()
+                .with(
+                        now -> needs.devices().containsKey(now.id())
+                                ? now.room().min(left.getOrDefault(now.id(), MemoryBytes.ZERO))
+                                : now.room(),
+                        (node, now) -> needs.hosts().containsKey(node)
+                                ? now.room().min(then.host(node).room())
+                                : now.room());
     }
 }

@@ -32,12 +32,11 @@ import java.util.function.Predicate;
  * <p>The room of a device is the lesser of what its ledger has not promised and what was measured to be free, less the
  * reserve; of the first, what was reserved and its newest report does not show yet is gone as well.
  *
- * @param devices node by node, on each by index
+ * @param rooms the devices node by node, on each by index, and their hosts ({@link HostOffers})
  * @param unknown devices of which the memory or the ledger is not known, in words
  */
-record Offers(List<DeviceOffer> devices, List<String> unknown) {
+record Offers(Rooms rooms, List<String> unknown) {
     Offers {
-        devices = List.copyOf(devices);
         unknown = List.copyOf(unknown);
     }
 
@@ -58,7 +57,7 @@ record Offers(List<DeviceOffer> devices, List<String> unknown) {
                                             .formatted(
                                                     node.node(), device.info().index()))));
         }
-        return new Offers(devices, unknown);
+        return new Offers(new Rooms(devices, HostOffers.of(view, claimed)), unknown);
     }
 
     private static Optional<DeviceOffer> of(DeviceView device, boolean isDraining, Collection<Reservation> claimed) {

@@ -29,10 +29,10 @@ record QueuePicture(
         Optional<Instant> workedOutAt,
         Forecast forecast,
         Optional<KeptDevices> kept,
-        List<DeviceOffer> offers,
+        Rooms rooms,
         List<String> unknown) {
     static final QueuePicture NONE =
-            new QueuePicture(Optional.empty(), Forecast.NONE, Optional.empty(), List.of(), List.of());
+            new QueuePicture(Optional.empty(), Forecast.NONE, Optional.empty(), Rooms.NONE, List.of());
 
     private static final Duration PACE = Duration.ofSeconds(1);
     /** What all jobs together have of these is said; an answer has to fit into one message. */
@@ -52,10 +52,10 @@ record QueuePicture(
                 Optional.of(now),
                 Forecast.of(
                         queue.stream().map(Entry::request).toList(),
-                        new Timeline(nowOffers.devices(), running, now),
+                        new Timeline(nowOffers.rooms(), running, now),
                         nowKept),
                 nowKept,
-                nowOffers.devices(),
+                nowOffers.rooms(),
                 nowOffers.unknown());
     }
 
@@ -81,7 +81,7 @@ record QueuePicture(
     }
 
     private static List<String> notes(Entry entry) {
-        List<String> notes = new ArrayList<>(GangTexts.notCounted(entry.request()));
+        List<String> notes = new ArrayList<>(HostTexts.notes(entry.request()));
         entry.note().ifPresent(notes::add);
         if (entry.is(Stage.LOST)) {
             notes.add("it runs, and no ledger keeps anything for it: its ranks have what their limits say");
@@ -111,9 +111,9 @@ record QueuePicture(
         if (position > Forecast.DEPTH) {
             return (position - 1) + " jobs stand before it";
         }
-        boolean fits = GangPlacer.fits(entry.request(), offers);
+        boolean fits = GangPlacer.fits(entry.request(), rooms);
         if (!fits) {
-            return GangTexts.lacks(entry.request(), offers, unknown);
+            return GangTexts.lacks(entry.request(), rooms, unknown);
         }
         return kept.filter(first -> !first.first().equals(entry.job()))
                 .map(first -> "room that is kept for job " + first.first() + ", which stands before it")

@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.admission;
 
+import dev.ullage.common.model.Cpus;
 import dev.ullage.common.model.Extent;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
@@ -14,7 +15,6 @@ import dev.ullage.common.model.RankGroup;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.model.Shares;
 import dev.ullage.config.Durations;
-import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -56,7 +56,6 @@ public final class RequestReader {
     private static final Function<String, Duration> RUNS_FOR =
             Durations.parser(Duration.ofSeconds(1), Duration.ofHours(10_000));
     private static final MemoryBytes MOST = MemoryBytes.ofGibibytes(1 << 20);
-    private static final int MAX_CPUS = 100_000;
 
     private final Map<String, ?> values;
     private final List<String> problems = new ArrayList<>();
@@ -176,15 +175,11 @@ public final class RequestReader {
             return OptionalInt.empty();
         }
         try {
-            int milli = new BigDecimal(String.valueOf(value)).movePointRight(3).intValueExact();
-            if (milli > 0 && milli <= MAX_CPUS * 1000) {
-                return OptionalInt.of(milli);
-            }
-        } catch (ArithmeticException | NumberFormatException e) {
-            // Said below.
+            return OptionalInt.of(Cpus.parse(String.valueOf(value)));
+        } catch (IllegalArgumentException e) {
+            note("cpus", value, String.valueOf(e.getMessage()));
+            return OptionalInt.empty();
         }
-        note("cpus", value, "must be a number of cores from 0.001 to " + MAX_CPUS);
-        return OptionalInt.empty();
     }
 
     private OptionalInt wholeNumber(String field, @Nullable Object value, int least, int most) {

@@ -40,19 +40,21 @@ public record RoomWish(NavigableMap<DeviceId, WantedRoom> wanted, NavigableSet<J
      * @param before what was wished when it was looked at last: kept while it would still do, so that nobody is asked
      *     in turns
      */
-    static RoomWish of(JobRequest first, List<DeviceOffer> offers, Lower lower, RoomWish before) {
-        List<DeviceOffer> made = new ArrayList<>();
-        for (DeviceOffer offer : offers) {
+    static RoomWish of(JobRequest first, Rooms rooms, Lower lower, RoomWish before) {
+        List<DeviceOffer> devices = new ArrayList<>();
+        for (DeviceOffer offer : rooms.devices()) {
             MemoryBytes more = offer.out().isPresent()
                     ? MemoryBytes.ZERO
                     : lower.on(offer.id(), first.priority()).amount();
-            made.add(offer.withRoom(offer.room().plus(more)));
+            devices.add(offer.withRoom(offer.room().plus(more)));
         }
+        // Nobody gives up processors or memory of a host: a limit is of a device.
+        Rooms made = new Rooms(devices, rooms.hosts());
         if (before.isFor(first) && before.wouldDo(first, made)) {
             return before.askingNow(lower, first.priority());
         }
         Optional<List<ReservedPart>> parts =
-                GangPlacer.fits(first, offers) ? Optional.empty() : GangPlacer.place(first, made, List.of());
+                GangPlacer.fits(first, rooms) ? Optional.empty() : GangPlacer.place(first, made, List.of());
         NavigableMap<DeviceId, WantedRoom> wanted = new TreeMap<>();
         parts.ifPresent(placed -> placed.forEach(
                 part -> wanted.put(part.device(), new WantedRoom(first.job(), first.priority(), part.amount()))));
@@ -65,10 +67,8 @@ public record RoomWish(NavigableMap<DeviceId, WantedRoom> wanted, NavigableSet<J
                 && !wanted.isEmpty();
     }
 
-    private boolean wouldDo(JobRequest first, List<DeviceOffer> made) {
-        return GangPlacer.fits(
-                first,
-                made.stream().filter(offer -> wanted.containsKey(offer.id())).toList());
+    private boolean wouldDo(JobRequest first, Rooms made) {
+        return GangPlacer.fits(first, made.on(offer -> wanted.containsKey(offer.id())));
     }
 
     private RoomWish askingNow(Lower lower, Priority than) {

@@ -1,19 +1,17 @@
 package dev.ullage.coordinator.admission;
 
-import dev.ullage.common.model.MemoryBytes;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * The devices now, and what is known of when which job gives its room on them back. Pure.
+ * Devices and hosts now, and what is known of when which job gives its room on them back. Pure.
  *
- * @param offers as they are now, without the room of those that run
+ * @param rooms as they are now, without the room of those that run
  */
-record Timeline(List<DeviceOffer> offers, List<RunningGang> running, Instant now) {
+record Timeline(Rooms rooms, List<RunningGang> running, Instant now) {
     Timeline {
-        offers = List.copyOf(offers);
         running = List.copyOf(running);
     }
 
@@ -21,12 +19,7 @@ record Timeline(List<DeviceOffer> offers, List<RunningGang> running, Instant now
     Timeline with(RunningGang started) {
         List<RunningGang> more = new ArrayList<>(running);
         more.add(started);
-        return new Timeline(
-                offers.stream()
-                        .map(offer -> offer.withRoom(offer.room().minusOrZero(started.on(offer.id()))))
-                        .toList(),
-                more,
-                now);
+        return new Timeline(rooms.without(List.of(started.claim())), more, now);
     }
 
     /** The times at which something is known to end, the next first. */
@@ -39,35 +32,25 @@ record Timeline(List<DeviceOffer> offers, List<RunningGang> running, Instant now
     }
 
     /** When all that is known to end by then has ended. */
-    List<DeviceOffer> at(Instant time) {
-        Predicate<RunningGang> isOver =
-                gang -> gang.knownEnd(now).filter(end -> !end.isAfter(time)).isPresent();
-        return offers.stream()
-                .map(offer -> offer.withRoom(offer.room().plus(sum(offer, isOver))))
-                .toList();
+    Rooms at(Instant time) {
+        return rooms.and(claims(
+                gang -> gang.knownEnd(now).filter(end -> !end.isAfter(time)).isPresent()));
     }
 
     /**
      * When all has ended that was to end by then, also what is over its time by now, and what is over and not yet given
      * back: that takes messages, and the start that was told does not count them.
      */
-    List<DeviceOffer> dueBy(Instant time) {
-        return offers.stream()
-                .map(offer -> offer.withRoom(offer.room().plus(sum(offer, gang -> gang.isDueBy(time)))))
-                .toList();
+    Rooms dueBy(Instant time) {
+        return rooms.and(claims(gang -> gang.isDueBy(time)));
     }
 
     /** When all but these have ended, whoever they are. */
-    List<DeviceOffer> emptiedBut(Predicate<RunningGang> stays) {
-        return offers.stream()
-                .map(offer -> offer.withRoom(offer.most().minusOrZero(sum(offer, stays))))
-                .toList();
+    Rooms emptiedBut(Predicate<RunningGang> stays) {
+        return rooms.emptiedBut(claims(stays));
     }
 
-    private MemoryBytes sum(DeviceOffer offer, Predicate<RunningGang> which) {
-        return running.stream()
-                .filter(which)
-                .map(gang -> gang.on(offer.id()))
-                .reduce(MemoryBytes.ZERO, MemoryBytes::plus);
+    private List<Claim> claims(Predicate<RunningGang> which) {
+        return running.stream().filter(which).map(RunningGang::claim).toList();
     }
 }

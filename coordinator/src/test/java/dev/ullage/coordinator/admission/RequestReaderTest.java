@@ -58,13 +58,14 @@ class RequestReaderTest {
         assertThat(request.wanted().extent()).isEqualTo(Extent.SAME_NODE);
         assertThat(request.wanted().host().cpuMilli()).hasValue(500);
         assertThat(request.runsForMillis()).hasValue(7_200_000);
-        assertThat(GangTexts.notCounted(request))
+        assertThat(HostTexts.notes(request))
                 .containsExactly(
-                        "hostMemory 64.0 GiB was not counted: no node says how much it has free",
-                        "cpus 0.5 was not counted: no node says how much it has free");
+                        "0.5 cpus and 64.0 GiB of host memory for each rank: counted where jobs are placed, and"
+                                + " advisory: nothing holds a rank to it");
         assertThat(request.text())
-                .isEqualTo("4 ranks with 20.0 GiB each, 2 on a device, for each rank 0.5 cpus and 64.0 GiB of host memory,"
-                        + " same-node, on host-a, model *H100*, MIG 2g.*");
+                .isEqualTo(
+                        "4 ranks with 20.0 GiB each, 2 on a device, for each rank 0.5 cpus and 64.0 GiB of host memory,"
+                                + " same-node, on host-a, model *H100*, MIG 2g.*");
     }
 
     @Test

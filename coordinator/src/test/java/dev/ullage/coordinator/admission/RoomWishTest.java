@@ -14,6 +14,7 @@ import dev.ullage.coordinator.planning.RoomToMake;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -34,7 +35,7 @@ class RoomWishTest {
         RankGroup group = RankGroup.ofMemory(ranks, MemoryBytes.ofGibibytes(30));
         return RoomWish.of(
                 VirtualCluster.request("high", Priority.HIGH, List.of(group), OptionalLong.empty()),
-                offers,
+                new Rooms(offers, new TreeMap<>()),
                 lower,
                 before);
     }

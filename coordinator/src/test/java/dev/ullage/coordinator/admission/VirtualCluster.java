@@ -15,15 +15,23 @@ import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.Extent;
+import dev.ullage.common.model.HostAmount;
+import dev.ullage.common.model.HostCapacity;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
+import dev.ullage.common.model.JobRequest.HostNeed;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankGroup;
+import dev.ullage.common.model.RankId;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Reservation;
+import dev.ullage.common.model.ReservedPart;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.RequestState;
@@ -54,10 +62,12 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestInbox;
 import org.apache.pekko.actor.typed.ActorRef;
 
@@ -79,6 +89,12 @@ final class VirtualCluster {
     AdmissionDesk desk = new AdmissionDesk(settings);
     CoordinatorToken token = new CoordinatorToken(1, "first");
     Instant now = Instant.parse("2026-01-01T00:00:00Z");
+
+    /** What nodes say of their hosts, as if nothing ran there; of others nothing is said. */
+    private final NavigableMap<NodeId, HostCapacity> hosts = new TreeMap<>();
+
+    /** Of each job whose ranks are there, what they use of a host for each that they were given. */
+    private final NavigableMap<JobId, MemoryBytes> running = new TreeMap<>();
 
     private final NavigableMap<DeviceId, Device> devices = new TreeMap<>();
     private final Map<JobId, SubmitRequest> submitters = new LinkedHashMap<>();
@@ -117,12 +133,24 @@ final class VirtualCluster {
             return decision.refusals().stream().map(Refusal::message).findFirst();
         }
 
-        LimitsReported report(CoordinatorToken token) {
+        LimitsReported report(CoordinatorToken token, NavigableSet<JobId> running) {
+            List<GrantReport> grants = kept().stream()
+                    .map(held -> held.reservation().id().job())
+                    .filter(running::contains)
+                    .distinct()
+                    .map(job -> new GrantReport(
+                            new RankInstance(new RankId(job, 0), 7, 7),
+                            Share.ALL,
+                            Optional.empty(),
+                            0,
+                            0,
+                            MemoryBytes.ZERO))
+                    .toList();
             LedgerReport report = new LedgerReport(
                     ledger.wanted(),
                     ledger.inForce(),
                     ledger.isOverBudget(),
-                    List.of(),
+                    grants,
                     KeeperCounts.NONE,
                     Optional.empty(),
                     Optional.of(kept()));
@@ -170,6 +198,69 @@ final class VirtualCluster {
 
     void hears(String device, boolean hears) {
         device(device).hears = hears;
+    }
+
+    /** What a node says of its host from now on. */
+    void host(String node, int cpus, MemoryBytes memory) {
+        HostCapacity all = new HostCapacity(OptionalInt.of(cpus * 1000), Optional.of(memory), Optional.of(memory));
+        hosts.put(new NodeId(node), all);
+    }
+
+    /** Of a worker that is older, or cannot tell. */
+    void hostIsUnknown(String node) {
+        hosts.remove(new NodeId(node));
+    }
+
+    /** The ranks of a job are there, and each uses so much of its host. */
+    void starts(String job, MemoryBytes ofHost) {
+        running.put(new JobId(job), ofHost);
+    }
+
+    private HostCapacity nowOn(NodeId node, HostCapacity all) {
+        MemoryBytes used = partsOn(node)
+                .map(held -> HostAmount.of(
+                                new HostNeed(
+                                        Optional.ofNullable(running.get(
+                                                        held.reservation().id().job()))
+                                                .filter(bytes -> !bytes.isZero()),
+                                        OptionalInt.empty()),
+                                held.part().ranks())
+                        .memory())
+                .reduce(MemoryBytes.ZERO, MemoryBytes::plus);
+        return new HostCapacity(all.cpuMilli(), all.memory(), all.available().map(bytes -> bytes.minusOrZero(used)));
+    }
+
+    /** What ledgers of a node's devices keep. */
+    private Stream<HeldPart> partsOn(NodeId node) {
+        return devices.values().stream()
+                .filter(device -> device.node.equals(node))
+                .flatMap(device -> device.kept().stream()
+                        .map(held -> new HeldPart(
+                                held.reservation(),
+                                held.reservation().part(device.info.id()).orElseThrow())));
+    }
+
+    private record HeldPart(Reservation reservation, ReservedPart part) {}
+
+    /** What the jobs that the ledgers of a node keep something for asked of its host. */
+    HostAmount askedOf(String node) {
+        return partsOn(new NodeId(node))
+                .map(held -> HostAmount.of(
+                        held.reservation().host().orElse(HostNeed.NONE),
+                        held.part().ranks()))
+                .reduce(HostAmount.NONE, HostAmount::plus);
+    }
+
+    /** With what each rank asks of its host. */
+    static JobRequest on(JobRequest request, HostNeed each) {
+        return new JobRequest(
+                request.job(),
+                request.submitter(),
+                request.priority(),
+                request.groups(),
+                request.ranksPerDevice(),
+                request.wanted().with(each),
+                request.runsForMillis());
     }
 
     void readings(String device, SampleState state) {
@@ -284,13 +375,18 @@ final class VirtualCluster {
         Map<NodeId, List<DeviceInfo>> nodes = new LinkedHashMap<>();
         devices.values().forEach(device -> nodes.computeIfAbsent(device.node, node -> new ArrayList<>())
                 .add(device.info));
-        nodes.forEach((node, infos) ->
-                view = view.with(new WorkerAnnounced(node, Protocol.VERSION, Optional.of(token), infos, WORKER), now));
+        nodes.forEach((node, infos) -> {
+            Optional<HostCapacity> host = Optional.ofNullable(hosts.get(node)).map(all -> nowOn(node, all));
+            WorkerAnnounced announced = new WorkerAnnounced(
+                    node, Protocol.VERSION, Optional.of(token), infos, Optional.empty(), host, WORKER);
+            view = view.with(announced, now);
+        });
         for (Device device : devices.values()) {
             view = view.with(
                     new DeviceWatched(device.node, device.info.id(), new SampleQuality(device.readings, 0)), now);
             if (device.hears) {
-                view = view.with(device.report(token), now).with(device.sample(), now);
+                view = view.with(device.report(token, running.navigableKeySet()), now)
+                        .with(device.sample(), now);
             }
         }
     }
