@@ -19,8 +19,11 @@ record Offer(List<Host> hosts, List<String> unknown) {
         unknown = List.copyOf(unknown);
     }
 
-    /** @param devices those whose memory is known, in the order of their index */
-    record Host(String node, List<Device> devices) {
+    /**
+     * @param devices those whose memory is known, in the order of their index
+     * @param figures what it has beside them
+     */
+    record Host(String node, List<Device> devices, HostFigures figures) {
         Host {
             devices = List.copyOf(devices);
         }
@@ -53,7 +56,7 @@ record Offer(List<Host> hosts, List<String> unknown) {
                                                 node.path("node").asText(),
                                                 device.path("index").asText())));
             }
-            hosts.add(new Host(node.path("node").asText(), devices));
+            hosts.add(new Host(node.path("node").asText(), devices, HostFigures.of(node)));
         }
         return new Offer(hosts, unknown);
     }

@@ -8,6 +8,8 @@ import dev.ullage.cli.ServerOption;
 import dev.ullage.cli.client.ApiException;
 import dev.ullage.cli.place.PlacementWish.Extent;
 import dev.ullage.cli.place.Placer.Answer;
+import dev.ullage.common.model.Cpus;
+import dev.ullage.common.model.JobRequest.HostNeed;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.MemorySizes;
 import dev.ullage.common.model.Share;
@@ -37,6 +39,7 @@ import picocli.CommandLine.Spec;
             "A device has the room that its ledger has not promised and that was measured to be free. Devices whose"
                     + " readings are not fresh, that reported a critical Xid, or on which more is promised than may be,"
                     + " have none.",
+            "--cpus and --host-memory are looked at where nodes say what they have; nothing holds a rank to them.",
             "Exit code 6: it can never fit; 1: it does not fit now; the message says what would have to be free.",
             "COMMAND in the output stands for the program; lines with # are for a hostfile or for reading."
         })
@@ -87,6 +90,15 @@ public final class PlaceCommand implements Callable<Integer> {
             description = "torchrun, mpirun, horovodrun, deepspeed, srun, hostfile, nodelist, rankfile or json"
                     + " (default: ${DEFAULT-VALUE}).")
     private String format = LaunchForm.TORCHRUN.label();
+
+    @Option(names = "--cpus", paramLabel = "N", description = "Cores of the host for each rank, as in 4 or 0.5.")
+    private @Nullable String cpus;
+
+    @Option(
+            names = "--host-memory",
+            paramLabel = "SIZE",
+            description = "Memory of the host for each rank, as in 16GiB.")
+    private @Nullable String hostMemory;
 
     @Option(
             names = "--cores",
@@ -177,7 +189,11 @@ public final class PlaceCommand implements Callable<Integer> {
                 extent,
                 Optional.ofNullable(model),
                 kind.orElse(PolicyKind.FILL),
-                cores == null ? OptionalInt.empty() : OptionalInt.of(cores));
+                cores == null ? OptionalInt.empty() : OptionalInt.of(cores),
+                new HostNeed(
+                        parsed("--host-memory", hostMemory, MemorySizes::parse)
+                                .filter(bytes -> positive("--host-memory", bytes.isZero())),
+                        parsed("--cpus", cpus, Cpus::parse).map(OptionalInt::of).orElse(OptionalInt.empty())));
     }
 
     private boolean positive(String option, boolean isZero) {

@@ -1,5 +1,6 @@
 package dev.ullage.cli.place;
 
+import dev.ullage.common.model.JobRequest.HostNeed;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Share;
 import dev.ullage.coordinator.planning.balance.PolicyKind;
@@ -16,6 +17,7 @@ import java.util.OptionalInt;
  * @param extent how far apart the ranks may or must be
  * @param model what the product name of a device must match, with * and ?; empty when any will do
  * @param cores logical cores that each rank is to be bound to, 1 or more; empty: not said
+ * @param host what each rank asks of its host beside the device
  */
 record PlacementWish(
         int ranks,
@@ -25,9 +27,23 @@ record PlacementWish(
         Extent extent,
         Optional<String> model,
         PolicyKind policy,
-        OptionalInt cores) {
+        OptionalInt cores,
+        HostNeed host) {
 
-    /** Without cores. */
+    /** Without anything asked of hosts. */
+    PlacementWish(
+            int ranks,
+            int ranksPerDevice,
+            Optional<MemoryBytes> memory,
+            Optional<Share> share,
+            Extent extent,
+            Optional<String> model,
+            PolicyKind policy,
+            OptionalInt cores) {
+        this(ranks, ranksPerDevice, memory, share, extent, model, policy, cores, HostNeed.NONE);
+    }
+
+    /** Without cores, and without anything asked of hosts. */
     PlacementWish(
             int ranks,
             int ranksPerDevice,
@@ -36,7 +52,7 @@ record PlacementWish(
             Extent extent,
             Optional<String> model,
             PolicyKind policy) {
-        this(ranks, ranksPerDevice, memory, share, extent, model, policy, OptionalInt.empty());
+        this(ranks, ranksPerDevice, memory, share, extent, model, policy, OptionalInt.empty(), HostNeed.NONE);
     }
 
     /** On how many nodes. */
@@ -51,6 +67,11 @@ record PlacementWish(
     /** Each with {@link #ranksPerDevice} ranks, the last with what remains. */
     int devices() {
         return (ranks + ranksPerDevice - 1) / ranksPerDevice;
+    }
+
+    /** The same, as if nothing were asked of hosts. */
+    PlacementWish withoutHostNeed() {
+        return new PlacementWish(ranks, ranksPerDevice, memory, share, extent, model, policy, cores, HostNeed.NONE);
     }
 
     /** What it asks of a device, in words. */

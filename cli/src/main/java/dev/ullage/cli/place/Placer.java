@@ -3,6 +3,7 @@ package dev.ullage.cli.place;
 import dev.ullage.cli.place.Offer.Device;
 import dev.ullage.cli.place.Offer.Host;
 import dev.ullage.cli.place.PlacementWish.Extent;
+import dev.ullage.common.model.HostAmount;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Share;
 import dev.ullage.coordinator.planning.balance.DeviceRoom;
@@ -25,6 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -32,9 +35,6 @@ import java.util.stream.Stream;
  * Chooses devices for the ranks of one job, by the policies that the simulation uses, or says what is missing. Pure.
  */
 final class Placer {
-    /** Policies see devices only: nodes do not say what processors and memory of their own are free. */
-    private static final int NO_CPU = 0;
-
     private static final int MILLI = 1000;
     private static final int MAX_NAMED = 8;
 
@@ -66,10 +66,7 @@ final class Placer {
     }
 
     private Answer place() {
-        List<Integer> couldGive = offer.hosts().stream()
-                .map(host ->
-                        (int) host.devices().stream().filter(this::isEverEnough).count())
-                .toList();
+        List<Integer> couldGive = offer.hosts().stream().map(this::couldGive).toList();
         int could = wish.extent() == Extent.SAME_NODE
                 ? couldGive.stream().mapToInt(Integer::intValue).max().orElse(0)
                 : couldGive.stream().mapToInt(Integer::intValue).sum();
@@ -87,6 +84,17 @@ final class Placer {
             missing -= placed.orElseThrow().devices().size();
         }
         return new Answer.Found(ranks(chosen));
+    }
+
+    /** At best: what a host does not say is taken to be enough, and the last device may have fewer ranks. */
+    private int couldGive(Host host) {
+        int seats = host.figures().most().ranksAtBest(wish.host());
+        if (wish.extent() == Extent.SAME_NODE && seats < wish.ranks()) {
+            return 0;
+        }
+        long byHost = ((long) seats + wish.ranksPerDevice() - 1) / wish.ranksPerDevice();
+        return (int) Math.min(
+                byHost, host.devices().stream().filter(this::isEverEnough).count());
     }
 
     /** As many of the missing devices as one node has room for; all or none when they must be of one node. */
@@ -124,7 +132,23 @@ final class Placer {
         long share = wish.memory()
                 .map(memory -> timesAtMost(memory.value(), wish.ranksPerDevice()))
                 .orElseGet(this::milli);
-        return PlacementRequest.ofDevices(devices, share);
+        HostAmount onHost = ofHost(devices);
+        return new PlacementRequest(
+                devices,
+                share,
+                (int) Math.min(Integer.MAX_VALUE, onHost.cpuMilli()),
+                bounded(onHost.memory()),
+                new TreeSet<>());
+    }
+
+    /** Of the ranks of so many devices: all full, unless they are all there are. */
+    private HostAmount ofHost(int devices) {
+        return HostAmount.of(wish.host(), devices == wish.devices() ? wish.ranks() : devices * wish.ranksPerDevice());
+    }
+
+    /** The board counts in whole MiB, of which it can hold so many. */
+    private static MemoryBytes bounded(MemoryBytes memory) {
+        return memory.min(MemoryBytes.ofMebibytes(Integer.MAX_VALUE));
     }
 
     /** An amount that no device has stays one. */
@@ -148,7 +172,15 @@ final class Placer {
                 rooms.add(room(device, isTaken || !isOffered.test(device)));
             }
             String model = host.devices().isEmpty() ? "" : host.devices().get(0).name();
-            nodes.add(new NodeRoom(host.node(), model, NO_CPU, MemoryBytes.ZERO, rooms));
+            HostAmount taken = ofHost(chosen.getOrDefault(host.node(), Set.of()).size());
+            HostFigures.Amounts free = host.figures().free();
+            nodes.add(new NodeRoom(
+                    host.node(),
+                    model,
+                    (int) Math.min(
+                            Integer.MAX_VALUE, Math.max(0, free.cpuMilli().orElse(0) - taken.cpuMilli())),
+                    bounded(free.memory().orElse(MemoryBytes.ZERO).minusOrZero(taken.memory())),
+                    rooms));
         }
         return PlacementBoard.of(unit(), nodes);
     }
@@ -187,6 +219,10 @@ final class Placer {
     }
 
     private String never(int could) {
+        PlacementWish devicesOnly = wish.withoutHostNeed();
+        if (!wish.host().isNone() && !(place(offer, devicesOnly) instanceof Answer.Never)) {
+            return ofHosts(HostFigures::most, "has");
+        }
         long wanted = offer.hosts().stream()
                 .flatMap(host -> host.devices().stream())
                 .filter(this::isWanted)
@@ -211,7 +247,27 @@ final class Placer {
                         unknown());
     }
 
+    private String ofHosts(Function<HostFigures, HostFigures.Amounts> amounts, String word) {
+        List<String> lacking = offer.hosts().stream()
+                .filter(host -> host.devices().stream().anyMatch(this::isEverEnough))
+                .flatMap(host ->
+                        HostFigures.lacking(host.node(), amounts.apply(host.figures()), wish.host(), wish.ranks(), word)
+                                .stream())
+                .toList();
+        String more = lacking.size() > MAX_NAMED ? " and %d more".formatted(lacking.size() - MAX_NAMED) : "";
+        return "%d ranks ask for %s each: %s%s%s"
+                .formatted(
+                        wish.ranks(),
+                        wish.host().text(),
+                        String.join("; ", lacking.subList(0, Math.min(MAX_NAMED, lacking.size()))),
+                        more,
+                        unknown());
+    }
+
     private String notNow() {
+        if (!wish.host().isNone() && place(offer, wish.withoutHostNeed()) instanceof Answer.Found) {
+            return ofHosts(HostFigures::free, "free");
+        }
         List<Host> within = wish.extent() == Extent.SAME_NODE
                 ? List.of(offer.hosts().stream()
                         .filter(host -> host.devices().stream()

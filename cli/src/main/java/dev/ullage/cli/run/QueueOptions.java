@@ -1,7 +1,9 @@
 package dev.ullage.cli.run;
 
 import dev.ullage.cli.CommandFailure;
+import dev.ullage.common.model.Cpus;
 import dev.ullage.config.Durations;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -35,6 +37,18 @@ final class QueueOptions {
             description = "What is reserved for each rank: 20GiB, or 50%% of a device (default: a whole device).")
     private @Nullable String memoryPerRank;
 
+    @Option(
+            names = "--cpus",
+            paramLabel = "N",
+            description = "Cores of its host that are counted for each rank, as in 4 or 0.5; nothing holds it to them.")
+    private @Nullable String cpus;
+
+    @Option(
+            names = "--host-memory",
+            paramLabel = "SIZE",
+            description = "Memory of its host that is counted for each rank, as in 16GiB; nothing holds it to that.")
+    private @Nullable String hostMemory;
+
     @Option(names = "--priority", paramLabel = "NAME", description = "In the queue: high, medium or low.")
     private @Nullable String priority;
 
@@ -58,7 +72,14 @@ final class QueueOptions {
 
     /** Whether the job is to be placed by the queue at all. */
     boolean isAsked() {
-        return wait != null || memoryPerRank != null || priority != null || runsFor != null || jobFile != null || check;
+        return wait != null
+                || memoryPerRank != null
+                || cpus != null
+                || hostMemory != null
+                || priority != null
+                || runsFor != null
+                || jobFile != null
+                || check;
     }
 
     boolean isCheck() {
@@ -80,6 +101,12 @@ final class QueueOptions {
         if (memoryPerRank != null) {
             fields.put("memoryPerRank", memoryPerRank);
         }
+        if (cpus != null) {
+            fields.put("cpus", numberOr(cpus));
+        }
+        if (hostMemory != null) {
+            fields.put("hostMemory", hostMemory);
+        }
         if (priority != null) {
             fields.put("priority", priority);
         }
@@ -87,6 +114,15 @@ final class QueueOptions {
             fields.put("runsFor", runsFor);
         }
         return fields;
+    }
+
+    /** What is no number of cores stays as it is: whoever reads the request says what is wrong with it. */
+    private static Object numberOr(String text) {
+        try {
+            return new BigDecimal(Cpus.text(Cpus.parse(text)));
+        } catch (IllegalArgumentException e) {
+            return text;
+        }
     }
 
     private static final class WaitConverter implements ITypeConverter<Duration> {

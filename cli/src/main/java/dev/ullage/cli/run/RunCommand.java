@@ -58,9 +58,10 @@ import picocli.CommandLine.TypeConversionException;
             "  ullage run -- torchrun --nproc-per-node 4 train.py",
             "  ullage run --ranks-per-device 2 --memory 12GiB -- mpirun -np 4 python3 train.py",
             "",
-            "With --wait, --memory-per-rank, --priority, --runs-for or --job-file the job gets room for all its ranks"
-                    + " before it starts, or waits for it in the queue (docs/queue.md): \"ullage jobs\" shows where it"
-                    + " stands, \"ullage cancel\" and \"ullage requeue\" change that. Code 9: no room within --wait.",
+            "With --wait, --memory-per-rank, --cpus, --host-memory, --priority, --runs-for or --job-file the job gets"
+                    + " room for all its ranks before it starts, or waits for it in the queue (docs/queue.md): \"ullage"
+                    + " jobs\" shows where it stands, \"ullage cancel\" and \"ullage requeue\" change"
+                    + " that. Code 9: no room within --wait.",
             "",
             "Refused with code 6 before anything starts: more ranks than devices, a device list and a count that"
                     + " disagree, memory that no device could ever give, an estimate of another number of ranks. Else the exit code is the job's: its own, or"

@@ -8,11 +8,13 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.cli.place.PlacementWish.Extent;
 import dev.ullage.cli.place.Placer.Answer;
+import dev.ullage.common.model.JobRequest.HostNeed;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Share;
 import dev.ullage.coordinator.planning.balance.PolicyKind;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 class PlacerTest {
@@ -238,6 +240,74 @@ class PlacerTest {
                         + " the most that one can promise is 80.0 GiB");
         assertThat(refused(gibibytes(1, 1, 81, Extent.FEW_NODES))).startsWith("never: ");
         assertThat(refused(gibibytes(2, 1, 40, Extent.FEW_NODES))).isEqualTo("found");
+    }
+
+    /** What a node says of its host: cores, and memory in GiB; of these so much is asked for by jobs of the queue. */
+    private void host(int node, int cores, int askedCores, int memory, int available) {
+        ((ObjectNode) nodes.get(node))
+                .putObject("host")
+                .put("cpuMilli", 1000 * cores)
+                .put("memoryBytes", memory * GIB)
+                .put("availableBytes", available * GIB)
+                .put("askedCpuMilli", 1000 * askedCores)
+                .put("askedMemoryBytes", 0);
+    }
+
+    private static PlacementWish withHost(int ranks, int perDevice, int cores, int hostGib, Extent extent) {
+        return new PlacementWish(
+                ranks,
+                perDevice,
+                Optional.of(MemoryBytes.ofGibibytes(1)),
+                Optional.empty(),
+                extent,
+                Optional.empty(),
+                PolicyKind.FILL,
+                OptionalInt.empty(),
+                new HostNeed(
+                        hostGib == 0 ? Optional.empty() : Optional.of(MemoryBytes.ofGibibytes(hostGib)),
+                        cores == 0 ? OptionalInt.empty() : OptionalInt.of(1000 * cores)));
+    }
+
+    @Test
+    void ranksGoWhereTheirHostsHaveProcessorsAndMemoryForThem() {
+        node("a", 0, 0, 0, 0);
+        node("b", 0, 0, 0, 0);
+        host(0, 16, 10, 64, 60);
+        host(1, 16, 0, 64, 10);
+
+        assertThat(found(withHost(4, 1, 4, 0, Extent.SAME_NODE)))
+                .extracting(PlacedRank::node)
+                .containsOnly("b");
+        assertThat(found(withHost(1, 1, 4, 20, Extent.FEW_NODES)))
+                .extracting(PlacedRank::node)
+                .containsExactly("a");
+        assertThat(found(withHost(5, 1, 4, 0, Extent.FEW_NODES)))
+                .extracting(PlacedRank::node)
+                .containsExactly("b", "b", "b", "b", "a");
+        assertThat(found(withHost(3, 2, 5, 0, Extent.SAME_NODE)))
+                .as("the last device has one rank")
+                .extracting(PlacedRank::node)
+                .containsOnly("b");
+        assertThat(refused(withHost(1, 1, 12, 20, Extent.FEW_NODES)))
+                .isEqualTo("not now: 1 ranks ask for 12 cpus and 20.0 GiB of host memory each: cpus on a: asked 12,"
+                        + " free 6; host memory on b: asked 20.0 GiB, free 10.0 GiB");
+        assertThat(refused(withHost(2, 1, 9, 0, Extent.SAME_NODE)))
+                .startsWith("never: 2 ranks ask for 9 cpus each: cpus on a: asked 9 for each of 2 ranks, has 16");
+    }
+
+    @Test
+    void ofAHostThatDoesNotSayWhatItHasNothingIsAssumed() {
+        node("a", 0, 0);
+        node("b", 0, 0);
+        host(0, 4, 0, 64, 64);
+
+        assertThat(refused(withHost(1, 1, 8, 0, Extent.FEW_NODES)))
+                .isEqualTo("not now: 1 ranks ask for 8 cpus each: cpus on a: asked 8, free 4; b does not say how many"
+                        + " cpus it has");
+        assertThat(found(withHost(1, 1, 4, 0, Extent.FEW_NODES)))
+                .extracting(PlacedRank::node)
+                .containsExactly("a");
+        assertThat(refused(withHost(4, 1, 0, 0, Extent.FEW_NODES))).isEqualTo("found");
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.common.model.MemoryBytes;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 class RunRequestTest {
     private static RunTerms terms(OptionalInt ranks, int ranksPerDevice, Optional<MemoryBytes> memory) {
@@ -43,6 +45,20 @@ class RunRequestTest {
                 .containsEntry("memoryPerRank", Long.toString(12L << 30))
                 .containsEntry("ranksPerDevice", 2)
                 .containsEntry("priority", "high");
+    }
+
+    @Test
+    void coresAreANumberForWhoReadsTheRequestAndWhatIsNoneStaysAsItIs() {
+        QueueOptions options = new QueueOptions();
+        new CommandLine(options).parseArgs("--cpus", "3.50", "--host-memory", "16GiB");
+
+        assertThat(options.isAsked()).isTrue();
+        assertThat(options.fields(JobFile.NONE))
+                .containsOnly(Map.entry("cpus", new BigDecimal("3.5")), Map.entry("hostMemory", "16GiB"));
+
+        QueueOptions wrong = new QueueOptions();
+        new CommandLine(wrong).parseArgs("--cpus", "many");
+        assertThat(wrong.fields(JobFile.NONE)).containsOnly(Map.entry("cpus", "many"));
     }
 
     @Test
