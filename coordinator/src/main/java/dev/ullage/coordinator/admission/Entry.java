@@ -46,6 +46,8 @@ record Entry(
      *      | +------ it failed ------+                                | put to the end of the queue while it runs
      *      +----------------- its launcher has ended ------------- REQUEUED
      *   PLACED --a ledger lost its part--> LOST: it may run, and nothing is kept for it; --found again--> PLACED
+     *   WAITING, PLACING --its submitter says that it runs--> LOST: by another coordinator, in room not known here
+     *   PLACED --its submitter says that it runs elsewhere--> PLACED there, or LOST
      *   LOST --its launcher has ended, and it still asks--> WAITING
      *   each of them --withdrawn--> CANCELLED, for as long as its submitter may still ask
      * </pre>
@@ -60,9 +62,9 @@ record Entry(
 
         Set<Stage> next() {
             return switch (this) {
-                case WAITING -> EnumSet.of(WAITING, PLACING, PLACED, CANCELLED);
-                case PLACING -> EnumSet.of(PLACED, WAITING, CANCELLED);
-                case PLACED -> EnumSet.of(REQUEUED, LOST, WAITING, CANCELLED);
+                case WAITING -> EnumSet.of(WAITING, PLACING, PLACED, LOST, CANCELLED);
+                case PLACING -> EnumSet.of(PLACED, WAITING, LOST, CANCELLED);
+                case PLACED -> EnumSet.of(PLACED, REQUEUED, LOST, WAITING, CANCELLED);
                 case REQUEUED -> EnumSet.of(WAITING, CANCELLED);
                 case LOST -> EnumSet.of(PLACED, WAITING, CANCELLED);
                 case CANCELLED -> EnumSet.noneOf(Stage.class);
@@ -169,7 +171,8 @@ record Entry(
                 waiting,
                 Math.max(0, now.toEpochMilli() - submittedAt.toEpochMilli()),
                 leaseMillis,
-                ranks,
-                notes);
+                List.copyOf(ranks),
+                List.copyOf(notes),
+                is(Stage.PLACED) ? reservation.map(JobRooms::name) : Optional.empty());
     }
 }

@@ -384,6 +384,7 @@ public final class Statuses {
                 7_000,
                 30_000,
                 List.of(place),
-                List.of("cpus 8 was not counted"));
+                List.of("cpus 8 was not counted"),
+                Optional.of("job#1:first#1"));
     }
 }
