@@ -13,7 +13,7 @@ import java.util.Optional;
 
 /**
  * A job's request at the coordinator, said again as often as it is asked to be. It remembers how long the job has
- * waited, so that a coordinator that takes over learns it. One thread.
+ * waited and where it was told to run, so that a coordinator that takes over learns it. One thread.
  */
 final class Submission {
     private static final JsonMapper JSON = new JsonMapper();
@@ -25,6 +25,8 @@ final class Submission {
     private final Clock clock;
     private long waitedMillis;
     private Instant waitedAt;
+    /** Where it runs, or would now: the coordinator's name for it. */
+    private Optional<String> room = Optional.empty();
     /** Whether the coordinator has something of ours by this name: what is another's is not ours to withdraw. */
     private boolean isKnown;
 
@@ -47,7 +49,11 @@ final class Submission {
         ObjectNode now = body.deepCopy();
         now.put("waitedMillis", waitedMillis + sinceAnswer().toMillis());
         now.put("running", isRunning);
+        room.filter(known -> isRunning).ifPresent(known -> now.put("room", known));
         JsonNode state = client.submit(job, now, token);
+        if (!isRunning) {
+            room = Optional.ofNullable(state.path("room").textValue());
+        }
         waitedMillis = state.path("waitedMillis").asLong(waitedMillis);
         waitedAt = clock.instant();
         isKnown = !state.path("state").asText().equals("cancelled");

@@ -12,48 +12,63 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.PhaseLimits;
-import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.model.ReservedPart;
+import dev.ullage.common.model.SampleQuality;
+import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.model.Weight;
+import dev.ullage.common.protocol.RequestState;
+import dev.ullage.common.protocol.ReservationReport;
+import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
+import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
-import dev.ullage.coordinator.admission.DeviceReservations;
-import dev.ullage.coordinator.admission.GangAttempt;
+import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
+import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
+import dev.ullage.common.protocol.ToOperator;
+import dev.ullage.config.QueueSettings;
+import dev.ullage.coordinator.admission.AdmissionDesk;
+import dev.ullage.coordinator.admission.AdmissionDesk.Cluster;
 import dev.ullage.coordinator.admission.GangAttempt.Send;
-import dev.ullage.coordinator.admission.GangAttempt.State;
 import dev.ullage.coordinator.admission.GangAttempt.Step;
-import dev.ullage.coordinator.admission.GangRecovery;
+import dev.ullage.coordinator.events.Change;
+import dev.ullage.coordinator.events.EventKind;
+import dev.ullage.coordinator.planning.RoomToMake;
+import dev.ullage.coordinator.view.ClusterView;
+import dev.ullage.coordinator.view.DeviceView;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * A coordinator of {@link GangSimulation}: the production {@link GangAttempt} and {@link GangRecovery}, with leadership
- * in short: claims, is active once it has heard of some device with its token, claims again when it sees a higher one.
+ * A coordinator of {@link GangSimulation}: the production {@link AdmissionDesk}, with leadership in short: claims, is
+ * active once it has heard of all devices with its token or has waited for them, claims again when it sees a higher
+ * one.
  */
 final class GangCoordinator {
-    private static final Duration RESEND = Duration.ofSeconds(1);
+    private static final Weight WEIGHT = new Weight(10_000);
+    /** Longer than a link is cut: no coordinator that workers hear thinks that a submitter is gone who is not. */
+    private static final Duration IDLE_FOR = Duration.ofSeconds(22);
+
+    private static final Duration NEVER = Duration.ofDays(1);
+    private static final Duration FORGET_AFTER = Duration.ofSeconds(30);
     private static final int LEARN_MILLIS = 1_000;
-    /** How long the room of a job is kept of whose submitter nothing is heard. */
-    private static final long LEASE_MILLIS = 5_000;
 
     private final GangSimulation world;
     final int endpoint;
     private final String uid;
     private CoordinatorToken token;
-    private final NavigableMap<DeviceId, LimitsReported> reports = new TreeMap<>();
-    private final NavigableMap<ReservationId, GangAttempt> attempts = new TreeMap<>();
+    private ClusterView view = ClusterView.EMPTY;
+    private final AdmissionDesk desk;
+    private final NavigableSet<JobId> placedHere = new TreeSet<>();
+    private final NavigableSet<JobId> foundHere = new TreeSet<>();
     private final NavigableSet<String> releasedOnce = new TreeSet<>();
-    private GangRecovery recovery = GangRecovery.NONE;
     private long claimAt;
-    private long lastNumber;
     private int ticks;
 
     GangCoordinator(GangSimulation world, int endpoint, String uid, long epoch) {
@@ -62,6 +77,20 @@ final class GangCoordinator {
         this.uid = uid;
         this.token = new CoordinatorToken(epoch, uid);
         this.claimAt = world.time().nowMillis() + 300;
+        boolean hasLease = world.mutant() != GangMutant.NO_LEASE;
+        this.desk = new AdmissionDesk(new QueueSettings(
+                WEIGHT,
+                WEIGHT,
+                WEIGHT,
+                Duration.ofHours(1),
+                hasLease ? Duration.ofSeconds(6) : NEVER,
+                hasLease ? IDLE_FOR : NEVER,
+                Duration.ofSeconds(1),
+                1_000));
+    }
+
+    CoordinatorToken token() {
+        return token;
     }
 
     private boolean isClaiming() {
@@ -70,226 +99,178 @@ final class GangCoordinator {
 
     private boolean isActive() {
         return !isClaiming()
-                && (reports.size() == world.devices().size()
-                        || (!reports.isEmpty() && world.time().nowMillis() >= claimAt + LEARN_MILLIS));
+                && !view.devices().isEmpty()
+                && (obeying().size() == world.devices().size() || world.time().nowMillis() >= claimAt + LEARN_MILLIS);
     }
 
-    List<GangAttempt> attempts() {
-        return List.copyOf(attempts.values());
+    private List<DeviceView> obeying() {
+        return view.devices().stream().filter(device -> device.obeys(token)).toList();
     }
 
-    List<ReservationId> undecided() {
-        return recovery.undecided();
+    private Cluster cluster() {
+        return new Cluster(view, token, Set.of(), (device, than) -> RoomToMake.NONE);
     }
 
-    void hear(LimitsReported report) {
-        Optional<CoordinatorToken> said = report.token();
-        if (said.filter(token::isOlderThan).isPresent()) {
-            token = new CoordinatorToken(said.get().epoch() + 1, uid);
-            world.note(What.LEADERSHIP, endpoint, () -> this + " claims again: it saw " + said.get());
-            reports.clear();
-            attempts.clear();
-            recovery = GangRecovery.NONE;
-            claimAt = world.time().nowMillis() + world.dice().between(500, 4_000);
-            return;
+    // ---- from workers
+
+    void hear(GangHost.Report heard) {
+        LimitsReported report = heard.limits();
+        if (view.node(report.node()).isEmpty()) {
+            view = view.with(heard.announced(), world.time().now());
         }
-        if (!said.equals(Optional.of(token)) || isClaiming()) {
-            return;
-        }
-        reports.put(report.device(), report);
-        DeviceReservations shown = DeviceReservations.of(report);
-        for (GangAttempt attempt : attempts()) {
-            become(attempt, attempt.onReport(shown, world.time().now()));
-            commitEarly(attempt, shown);
-        }
-    }
-
-    private void commitEarly(GangAttempt attempt, DeviceReservations shown) {
-        boolean isShown = shown.reservations().stream()
-                .anyMatch(one ->
-                        one.reservation().id().equals(attempt.reservation().id()));
+        DeviceSampled sample = heard.sample();
+        DeviceWatched watched =
+                new DeviceWatched(sample.node(), sample.device(), new SampleQuality(SampleState.FRESH, 0));
+        view = view.with(sample, world.time().now())
+                .with(watched, world.time().now())
+                .with(report, world.time().now());
+        report.token().filter(token::isOlderThan).ifPresent(this::claimAgain);
         if (world.mutant() == GangMutant.COMMIT_BEFORE_ALL_ARE_RESERVED
-                && attempt.state() == State.RESERVING
-                && isShown) {
-            tell(
-                    shown.device(),
-                    new CommitReservation(token, attempt.reservation().id()));
+                && report.token().equals(Optional.of(token))) {
+            report.ledger().reservations().orElseThrow().stream()
+                    .filter(one ->
+                            !one.committed() && one.reservation().id().token().equals(token))
+                    .forEach(one -> tell(
+                            report.device(),
+                            new CommitReservation(token, one.reservation().id())));
         }
     }
 
-    void refused(DeviceId device, ReservationId id, CoordinatorToken by, String why) {
-        GangAttempt attempt = attempts.get(id);
-        if (attempt != null && by.equals(token)) {
-            become(attempt, attempt.onRefused(device, why, world.time().now()));
+    private void claimAgain(CoordinatorToken seen) {
+        token = new CoordinatorToken(seen.epoch() + 1, uid);
+        world.note(What.LEADERSHIP, endpoint, () -> this + " claims again: it saw " + seen);
+        desk.forget();
+        placedHere.clear();
+        foundHere.clear();
+        claimAt = world.time().nowMillis() + world.dice().between(500, 4_000);
+    }
+
+    // ---- from submitters and operators
+
+    /** Empty: it does not know the cluster yet. */
+    Optional<ToOperator> submit(SubmitRequest request) {
+        return isActive()
+                ? Optional.of(desk.submit(request, cluster(), world.time().now()))
+                : Optional.empty();
+    }
+
+    void cancel(JobId job, boolean hasEnded) {
+        if (isActive()) {
+            desk.cancel(job, hasEnded, world.time().now());
         }
     }
 
-    @Override
-    public String toString() {
-        return uid + " (" + token + ")";
+    void requeue(JobId job) {
+        if (isActive()) {
+            desk.requeue(job, world.time().now());
+        }
     }
 
-    /** Only here an attempt changes, so that everything that matters to the world is said to it. */
-    private void become(GangAttempt before, GangAttempt after) {
-        ReservationId id = after.reservation().id();
-        if (before.state() != after.state()) {
-            world.note(
-                    What.RESERVATION,
-                    endpoint,
-                    () -> this + " takes " + id + " for " + after.state()
-                            + after.reason().map(why -> ": " + why).orElse(""));
-        }
-        if (after.state() == State.ENDED) {
-            attempts.remove(id);
-            return;
-        }
-        attempts.put(id, after);
-        boolean tells = world.mutant() == GangMutant.TOLD_BEFORE_ALL_ARE_COMMITTED
-                ? after.state() == State.COMMITTING
-                : after.isPlaced();
-        if (tells && before.state() != after.state()) {
-            world.told(after.reservation(), token);
-        }
-        if (before.isPlaced() && after.state() == State.RELEASING) {
-            world.promises().givenBack(after.reservation(), token, reason(after));
-        }
+    /** Of the jobs it has placed, or found. */
+    List<JobId> jobs(String state) {
+        return desk.requests(Optional.empty(), cluster(), world.time().now()).states().stream()
+                .filter(request -> request.state().equals(state))
+                .map(request -> request.request().job())
+                .toList();
     }
+
+    // ---- on its own
 
     void tick() {
-        if (isClaiming()) {
+        ticks++;
+        boolean isPause = !world.isStormy() && ticks % 2 == 1;
+        if (isClaiming() || isPause) {
             return;
         }
-        ticks++;
-        if (ticks % 4 == 1) {
-            for (DeviceId device : world.devices()) {
-                if (!reports.containsKey(device)) {
-                    tell(device, new Acknowledge(token));
-                }
-            }
+        view = view.forgetting(world.time().now(), FORGET_AFTER);
+        if (ticks % 4 == 0) {
+            NavigableSet<DeviceId> silent = new TreeSet<>(world.devices());
+            obeying().forEach(device -> silent.remove(device.id()));
+            silent.forEach(device -> tell(device, new Acknowledge(token)));
         }
         if (!isActive()) {
             return;
         }
-        recover();
-        expire();
-        for (GangAttempt attempt : attempts()) {
-            GangAttempt.Turn turn = attempt.turn(world.time().now(), RESEND);
-            become(attempt, turn.attempt());
-            turn.sends().forEach(this::send);
-        }
+        AdmissionDesk.Turn turn = desk.tick(cluster(), world.time().now());
+        turn.changes().forEach(this::changed);
+        turn.sends().forEach(this::send);
         if (ticks % 4 == 2) {
-            reports.values().forEach(this::plan);
+            noteFound();
+            obeying().forEach(device -> plan(device.report().orElseThrow().message()));
         }
     }
 
-    private void recover() {
-        List<DeviceReservations> shown =
-                reports.values().stream().map(DeviceReservations::of).toList();
-        GangRecovery.Turn turn =
-                recovery.turn(shown, token, attempts::containsKey, world.time().now());
-        recovery = turn.recovery();
-        for (GangAttempt found : turn.found()) {
-            if (found.isPlaced()) {
-                world.found(found.reservation(), token);
-            } else {
-                world.note(
-                        What.RESERVATION,
-                        endpoint,
-                        () -> this + " gives back " + found.reservation().id() + ": " + reason(found));
-                world.promises().givenBack(found.reservation(), token, reason(found));
-            }
-            if (found.isPlaced() || world.mutant() != GangMutant.RECOVERY_KEEPS_PARTS) {
-                attempts.put(found.reservation().id(), found);
-            }
+    private void changed(Change change) {
+        world.note(What.RESERVATION, endpoint, () -> this + ": " + change.text());
+        if (change.kind() == EventKind.JOB_PLACED) {
+            change.about().job().ifPresent(placedHere::add);
+            change.about().job().ifPresent(job -> world.disturber().placed(job, this));
         }
     }
 
-    private static String reason(GangAttempt attempt) {
-        return attempt.reason().orElse("no reason");
-    }
-
-    /** As the desk does for requests: a job of which nothing is heard any more is over. */
-    private void expire() {
-        for (GangAttempt attempt : attempts()) {
-            boolean isOver = world.promises()
-                    .silentSince(attempt.reservation().id())
-                    .filter(since -> world.time().nowMillis() - since >= LEASE_MILLIS)
-                    .isPresent();
-            if (attempt.isPlaced() && isOver) {
-                become(
-                        attempt,
-                        attempt.release(
-                                "nothing was heard of its submitter",
-                                world.time().now()));
+    private void noteFound() {
+        for (JobId job : jobs(RequestState.PLACED)) {
+            if (!placedHere.contains(job) && foundHere.add(job)) {
+                world.found(job, this);
             }
         }
     }
 
     private void send(Send send) {
-        ReservationId id = send.reservation().id();
-        if (send.step() == Step.RELEASE
-                && world.mutant() == GangMutant.RELEASE_NOT_RETRIED
-                && !releasedOnce.add(id + " " + send.device())) {
+        Reservation reservation = send.reservation();
+        boolean isRepeated = send.step() == Step.RELEASE && !releasedOnce.add(reservation.id() + " " + send.device());
+        boolean isForeign = !reservation.id().token().equals(token);
+        boolean isDropped = send.step() == Step.RELEASE
+                && ((world.mutant() == GangMutant.RELEASE_NOT_RETRIED && isRepeated)
+                        || (world.mutant() == GangMutant.RECOVERY_KEEPS_PARTS && isForeign));
+        if (isDropped) {
             return;
         }
+        if (send.step() == Step.COMMIT && world.mutant() == GangMutant.TOLD_BEFORE_ALL_ARE_COMMITTED) {
+            world.promises().told(reservation.id().job(), GangPromises.layout(reservation));
+        }
+        ReservationId id = reservation.id();
         tell(
                 send.device(),
                 switch (send.step()) {
-                    case RESERVE -> new Reserve(token, send.reservation());
+                    case RESERVE -> new Reserve(token, reservation);
                     case COMMIT -> new CommitReservation(token, id);
                     case RELEASE -> new ReleaseReservation(token, id);
                 });
     }
 
     private void tell(DeviceId device, LedgerCommand command) {
-        CoordinatorToken used = token;
-        world.toDevice(this, device, command, (id, why) -> refused(device, id, used, why));
+        world.toDevice(this, device, command);
+    }
+
+    void refused(ReservationRefused refused) {
+        desk.refused(refused, world.time().now());
     }
 
     /** Any plan will do; ranks of a job with a reservation are to have their part. */
     private void plan(LimitsReported report) {
-        List<DesiredLimit> limits = new ArrayList<>();
-        report.ledger().grants().forEach(grant -> {
-            MemoryBytes limit = reserved(report, grant.instance())
-                    .orElseGet(() -> MemoryBytes.of(world.dice().between(1, 45)));
-            limits.add(new DesiredLimit(grant.instance(), PhaseLimits.uniform(limit), Share.ALL));
-        });
+        List<DesiredLimit> limits = report.ledger().grants().stream()
+                .map(grant -> new DesiredLimit(
+                        grant.instance(),
+                        PhaseLimits.uniform(reserved(report, grant.instance())
+                                .orElseGet(() ->
+                                        MemoryBytes.ofGibibytes(world.dice().between(1, 45)))),
+                        Share.ALL))
+                .toList();
         tell(report.device(), new Desire(token, Share.ofPercent(20), limits));
     }
 
     private static Optional<MemoryBytes> reserved(LimitsReported report, RankInstance rank) {
         return report.ledger().reservations().orElseThrow().stream()
-                .map(one -> one.reservation())
+                .map(ReservationReport::reservation)
                 .filter(one -> one.id().job().equals(rank.rank().job()))
                 .flatMap(one -> one.part(report.device()).stream())
                 .map(ReservedPart::perRank)
                 .findFirst();
     }
 
-    /** Somebody submits a job, with so much on each of these devices. */
-    void submit(JobId job, List<DeviceId> devices, long amount) {
-        if (!isActive()) {
-            return;
-        }
-        List<ReservedPart> parts = devices.stream()
-                .map(device -> new ReservedPart(world.nodeOf(device), device, MemoryBytes.of(amount), 1))
-                .toList();
-        ReservationId id = new ReservationId(job, token, ++lastNumber);
-        attempts.put(
-                id,
-                GangAttempt.start(
-                        new Reservation(id, Priority.MEDIUM, parts),
-                        world.time().now()));
-        world.submitted();
-    }
-
-    /** Somebody withdraws a job, or it is over. */
-    void withdraw(GangAttempt attempt) {
-        world.note(
-                What.RESERVATION,
-                endpoint,
-                () -> attempt.reservation().id() + ": its submitter gives it back to " + this);
-        world.promises().withdrawn(attempt.reservation(), token);
-        become(attempt, attempt.release("withdrawn", world.time().now()));
+    @Override
+    public String toString() {
+        return uid + " (" + token + ")";
     }
 }

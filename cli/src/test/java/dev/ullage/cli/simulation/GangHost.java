@@ -13,7 +13,12 @@ import dev.ullage.common.ledger.LedgerEvent;
 import dev.ullage.common.ledger.Order;
 import dev.ullage.common.ledger.Refusal;
 import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceKind;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
@@ -23,8 +28,10 @@ import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.ReservationReport;
+import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.simulation.SimulatedDisk;
 import dev.ullage.worker.limits.KeeperLogic;
 import dev.ullage.worker.limits.KeeperLogic.Decision;
@@ -39,7 +46,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A host of {@link GangSimulation}: its worker with a production {@link KeeperLogic} per device, and simple ranks. */
 final class GangHost {
-    static final MemoryBytes CAPACITY = MemoryBytes.of(100);
+    static final MemoryBytes CAPACITY = MemoryBytes.ofGibibytes(100);
     private static final Share RESERVE = Share.ofPercent(20);
     private static final Duration RESEND_AFTER = Duration.ofSeconds(1);
 
@@ -48,7 +55,17 @@ final class GangHost {
     final int endpoint;
     final List<Device> devices = new ArrayList<>();
     private boolean isAlive = true;
+    private long awaySince;
+    private long backAt;
+    private long longestAway;
     private int ticks;
+
+    /**
+     * What a worker says of a device.
+     *
+     * @param announced what a coordinator hears of its node before anything else
+     */
+    record Report(WorkerAnnounced announced, DeviceSampled sample, LimitsReported limits) {}
 
     /** The worker's process ends here; what it was doing is not finished. */
     private static final class Died extends RuntimeException {}
@@ -76,16 +93,35 @@ final class GangHost {
     }
 
     void crash() {
+        crash(world.dice().between(50, 5_000));
+    }
+
+    /** It is away for so long; one that is away already stays away longer. */
+    void crash(long millis) {
+        long until = world.time().nowMillis() + millis;
         if (isAlive) {
             isAlive = false;
-            world.note(What.CRASH, endpoint, () -> node + " dies");
+            awaySince = world.time().nowMillis();
+            world.note(What.CRASH, endpoint, () -> node + " dies, until " + until);
             devices.forEach(device -> device.disk.crash(world.dice()));
-            world.time().after(world.dice().between(50, 5_000), this::restart);
         }
+        backAt = Math.max(backAt, until);
+        world.time().after(millis, this::restart);
+    }
+
+    /** Whether it was away for so long at a stretch, now or at any time. */
+    boolean wasAwayFor(long millis) {
+        long now = isAlive ? awaySince : world.time().nowMillis();
+        longestAway = Math.max(longestAway, now - awaySince);
+        return longestAway >= millis;
     }
 
     private void restart() {
+        if (isAlive || world.time().nowMillis() < backAt) {
+            return;
+        }
         isAlive = true;
+        longestAway = Math.max(longestAway, world.time().nowMillis() - awaySince);
         world.note(What.START, endpoint, () -> node + " starts");
         run(() -> devices.forEach(Device::start));
     }
@@ -112,15 +148,18 @@ final class GangHost {
     /** A device and its keeper, which is what {@code LimitKeeper} is around {@link KeeperLogic}. */
     final class Device {
         final DeviceId id;
+        private final int index;
         final SimulatedDisk<LedgerEvent> disk = new SimulatedDisk<>();
         final NavigableMap<RankInstance, Rank> ranks = new TreeMap<>();
         private final NavigableMap<ReservationId, Long> committedAt = new TreeMap<>();
         private @Nullable KeeperLogic logic;
         private long revision;
+        private MemoryBytes foreign = MemoryBytes.ZERO;
         boolean wasWiped;
 
-        Device(DeviceId id) {
+        Device(DeviceId id, int index) {
             this.id = id;
+            this.index = index;
             open();
         }
 
@@ -160,6 +199,26 @@ final class GangHost {
         /** What is durable, also while no worker runs. */
         DeviceLedger durable() {
             return replayed(disk.read());
+        }
+
+        /** What its worker goes by, or will when it starts again. */
+        DeviceLedger newest() {
+            return isAlive ? logic().ledger() : durable();
+        }
+
+        /** Whom it obeys; empty: nobody yet, or it has lost its disk and is not back. */
+        Optional<CoordinatorToken> obeyed() {
+            return isAlive || disk.length() > 0 ? newest().highestToken() : Optional.empty();
+        }
+
+        boolean keeps(JobId job) {
+            return isAlive
+                    && logic().ledger().reservations().stream()
+                            .anyMatch(held -> held.id().job().equals(job));
+        }
+
+        DeviceInfo info() {
+            return new DeviceInfo(id, index, "H100-80G", DeviceKind.SIMULATED, Optional.empty());
         }
 
         private static DeviceLedger replayed(List<LedgerEvent> past) {
@@ -205,14 +264,14 @@ final class GangHost {
             if (!decision.isNothing()) {
                 world.note(What.RESERVATION, endpoint, () -> id + " decides: " + GangLines.of(decision));
             }
-            decision.events().forEach(event -> world.promises().happened(this, event));
+            decision.events().forEach(event -> world.happened(this, event));
             world.promises().check(this);
             decision.orders().forEach(this::send);
             return decision;
         }
 
         /** From a coordinator: done, and answered with the report and with what was refused. */
-        void asked(LedgerCommand command, Consumer<String> refused, Consumer<LimitsReported> replyTo) {
+        void asked(LedgerCommand command, Consumer<String> refused, Consumer<Report> replyTo) {
             Decision decision =
                     command instanceof Desire desire ? perform(logic().desire(desire, ++revision)) : on(command);
             decision.refusals().stream()
@@ -222,11 +281,25 @@ final class GangHost {
             replyTo.accept(report());
         }
 
-        void measured(long foreign) {
-            on(new Measure(CAPACITY, MemoryBytes.of(foreign)));
+        void measured(long foreignGibibytes) {
+            foreign = MemoryBytes.ofGibibytes(foreignGibibytes);
+            on(new Measure(CAPACITY, foreign));
         }
 
-        LimitsReported report() {
+        Report report() {
+            MemoryBytes used = ranks.values().stream()
+                    .map(rank -> rank.inForce)
+                    .reduce(foreign, MemoryBytes::plus)
+                    .min(CAPACITY);
+            MemoryUse memory = new MemoryUse(CAPACITY, Optional.of(MemoryBytes.ZERO), used, CAPACITY.minus(used));
+            List<DeviceInfo> all = devices.stream().map(Device::info).toList();
+            return new Report(
+                    new WorkerAnnounced(node, Protocol.VERSION, logic().ledger().highestToken(), all, Stubs.WORKER),
+                    new DeviceSampled(node, id, 10, Optional.of(memory), Optional.of(foreign), List.of(), List.of()),
+                    limits());
+        }
+
+        private LimitsReported limits() {
             DeviceLedger ledger = logic().ledger();
             List<GrantReport> grants = ledger.grants().stream()
                     .map(grant -> new GrantReport(

@@ -8,7 +8,9 @@ enum GangMutant {
     NO_EXPIRY("no expiry"),
     COMMITTED_EXPIRES("a committed part expires"),
     RECOVERY_KEEPS_PARTS("recovery keeps parts"),
-    RELEASE_NOT_RETRIED("release not retried");
+    RELEASE_NOT_RETRIED("release not retried"),
+    NO_LEASE("a submitter that is gone is not noticed"),
+    RUNNING_NOT_SAID("a job does not say that it runs");
 
     private final String title;
 

@@ -5,112 +5,71 @@ import dev.ullage.common.ledger.HeldReservation;
 import dev.ullage.common.ledger.LedgerEvent;
 import dev.ullage.common.ledger.LedgerEvent.ReservationCommitted;
 import dev.ullage.common.ledger.LedgerEvent.ReservationMade;
-import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservationId;
-import dev.ullage.common.simulation.VirtualTime;
+import dev.ullage.common.protocol.RequestState.RankPlace;
 import java.util.Collection;
+import java.util.List;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What jobs of {@link GangSimulation} were promised by whom, and what must hold of it: one who is told that it is
- * placed has all of its parts, and keeps them until its submitter gives them back or is gone; who is not placed keeps
- * none; no device promises more than it has.
- *
- * <p>Of two coordinators at once the one with the higher token counts: once it has found a job placed, every device of
- * the job obeys it. What one with a lower token decides about the job after that is refused by all of them, so it is no
- * decision about the job. That the parts stay is checked all the same, at every event of a device.
+ * What must hold in {@link GangSimulation}: a submitter who is told where its job has room has all of it there, and
+ * keeps it until it gives it back, is gone, or an operator takes it; who is not placed keeps nothing; no device
+ * promises more than it has. It goes by what submitters are told and by what the ledgers keep, and not by what any
+ * coordinator thinks: of two at once one may be wrong and know it last.
  */
 final class GangPromises {
+    private static final long PATIENCE_MILLIS = 60_000;
+
     private final NavigableMap<DeviceId, GangHost.Device> devices;
-    private final VirtualTime time;
     private final NavigableMap<ReservationId, NavigableSet<DeviceId>> everReserved = new TreeMap<>();
-    private final NavigableMap<ReservationId, Standing> standings = new TreeMap<>();
-    private final NavigableMap<ReservationId, Long> leftAt = new TreeMap<>();
+    private final NavigableMap<JobId, NavigableMap<DeviceId, MemoryBytes>> told = new TreeMap<>();
+    private final NavigableSet<JobId> everTold = new TreeSet<>();
 
     /** @param devices all there are */
-    GangPromises(NavigableMap<DeviceId, GangHost.Device> devices, VirtualTime time) {
+    GangPromises(NavigableMap<DeviceId, GangHost.Device> devices) {
         this.devices = devices;
-        this.time = time;
     }
-
-    /**
-     * What was decided of a reservation last.
-     *
-     * @param by whose decision it was
-     * @param isPlaced whether it is to stay, or else given back
-     */
-    private record Standing(Reservation reservation, CoordinatorToken by, boolean isPlaced) {}
 
     private GangHost.Device device(DeviceId id) {
         return Objects.requireNonNull(devices.get(id));
     }
 
-    // ---- what coordinators decide
-
-    /** Its submitter is told, or a new coordinator takes it for placed: also where an older one was giving it back. */
-    void placed(Reservation reservation, CoordinatorToken by) {
-        if (isDecidedByNewer(reservation.id(), by)) {
-            return;
-        }
-        standings.put(reservation.id(), new Standing(reservation, by, true));
-        if (isToStay(reservation)) {
-            reservation.parts().forEach(part -> requireCommitted(reservation, device(part.device())));
-        }
+    static NavigableMap<DeviceId, MemoryBytes> layout(List<RankPlace> ranks) {
+        NavigableMap<DeviceId, MemoryBytes> layout = new TreeMap<>();
+        ranks.forEach(rank -> layout.merge(rank.device(), rank.amount(), MemoryBytes::plus));
+        return layout;
     }
 
-    /** Its submitter gives it back, and is heard by the coordinator with this token. */
-    void withdrawn(Reservation reservation, CoordinatorToken by) {
-        leftAt.putIfAbsent(reservation.id(), time.nowMillis());
-        if (!isDecidedByNewer(reservation.id(), by)) {
-            standings.put(reservation.id(), new Standing(reservation, by, false));
-        }
+    static NavigableMap<DeviceId, MemoryBytes> layout(Reservation reservation) {
+        NavigableMap<DeviceId, MemoryBytes> layout = new TreeMap<>();
+        reservation.parts().forEach(part -> layout.put(part.device(), part.amount()));
+        return layout;
     }
 
-    /** A coordinator gives it back without being asked to: only where nobody was told, or he is gone, or a disk is. */
-    void givenBack(Reservation reservation, CoordinatorToken by, String why) {
-        if (isDecidedByNewer(reservation.id(), by)) {
-            return;
-        }
-        require(
-                !isPlaced(reservation.id()) || !isToStay(reservation) || isSubmitterGone(reservation.id()),
-                reservation.id() + " was placed and is given back: " + why);
-        standings.put(reservation.id(), new Standing(reservation, by, false));
+    // ---- what submitters are told
+
+    /** Its submitter is told that it has so much on each of these devices. */
+    void told(JobId job, NavigableMap<DeviceId, MemoryBytes> layout) {
+        told.put(job, layout);
+        everTold.add(job);
+        layout.keySet().forEach(id -> requireKept(job, layout, device(id)));
     }
 
-    private boolean isDecidedByNewer(ReservationId id, CoordinatorToken by) {
-        return standing(id).filter(last -> by.isOlderThan(last.by())).isPresent();
+    /** Its submitter gives it back or is gone, or an operator takes it. */
+    void over(JobId job) {
+        told.remove(job);
     }
 
-    private Optional<Standing> standing(ReservationId id) {
-        return Optional.ofNullable(standings.get(id));
-    }
-
-    private boolean isPlaced(ReservationId id) {
-        return standing(id).filter(Standing::isPlaced).isPresent();
-    }
-
-    /** Not a word of him since. */
-    private boolean isSubmitterGone(ReservationId id) {
-        return leftAt.containsKey(id);
-    }
-
-    /** Since when nothing is heard of who submitted it; empty: he is there. */
-    Optional<Long> silentSince(ReservationId id) {
-        return Optional.ofNullable(leftAt.get(id));
-    }
-
-    boolean isAnyPlaced(JobId job) {
-        return standings.values().stream()
-                .anyMatch(one -> one.isPlaced() && one.reservation().id().job().equals(job));
+    boolean wasEverTold(JobId job) {
+        return everTold.contains(job);
     }
 
     // ---- what devices do
@@ -149,12 +108,11 @@ final class GangPromises {
                     .sum();
             require(inForce <= budget.value(), device.id + " has " + inForce + " in force of " + budget.value());
         }
-        for (Standing standing : standings.values()) {
-            Reservation reservation = standing.reservation();
-            if (standing.isPlaced() && reservation.part(device.id).isPresent() && isToStay(reservation)) {
-                requireCommitted(reservation, device);
+        told.forEach((job, layout) -> {
+            if (layout.containsKey(device.id)) {
+                requireKept(job, layout, device);
             }
-        }
+        });
     }
 
     private static long promised(DeviceId device, DeviceLedger ledger) {
@@ -172,29 +130,57 @@ final class GangPromises {
         return most.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** No promise outlives the disk it stands on. */
-    private boolean isToStay(Reservation reservation) {
-        return reservation.parts().stream().noneMatch(part -> device(part.device()).wasWiped);
+    private void requireKept(JobId job, NavigableMap<DeviceId, MemoryBytes> layout, GangHost.Device device) {
+        if (layout.keySet().stream().anyMatch(id -> hasNoPromise(device(id)))) {
+            return;
+        }
+        DeviceLedger ledger = device.newest();
+        MemoryBytes part = Objects.requireNonNull(layout.get(device.id));
+        boolean isKept = ledger.reservations().stream()
+                .filter(held -> held.committed() && held.id().job().equals(job))
+                .flatMap(held -> held.reservation().part(device.id).stream())
+                .anyMatch(kept -> !part.isMoreThan(kept.amount()));
+        require(
+                isKept,
+                "%s was told that it has %s on %s, which does not keep it: %s"
+                        .formatted(job, part, device.id, ledger.reservations()));
     }
 
-    private static void requireCommitted(Reservation reservation, GangHost.Device device) {
-        DeviceLedger ledger = device.host().isAlive() ? device.logic().ledger() : device.durable();
-        require(
-                ledger.reservation(reservation.id())
-                        .filter(HeldReservation::committed)
-                        .isPresent(),
-                reservation.id() + " is placed and " + device.id + " does not keep its part");
+    /** No promise outlives the disk it stands on, nor is a device waited for that is silent for a minute. */
+    private boolean hasNoPromise(GangHost.Device device) {
+        return device.wasWiped || device.host().wasAwayFor(PATIENCE_MILLIS);
     }
 
     // ---- at the end
 
-    /** @param isNobodyLeft whether there is no coordinator: then only what nobody committed is to be gone */
-    void checkNobodyHoldsAPart(Collection<GangHost.Device> all, boolean isNobodyLeft) {
+    /** With no coordinator: what nobody committed is gone. */
+    void checkAllIsCommitted(Collection<GangHost.Device> all) {
+        for (GangHost.Device device : all) {
+            device.logic()
+                    .ledger()
+                    .reservations()
+                    .forEach(held -> require(
+                            held.committed(), device.id + " still keeps " + held.reservation() + ", not committed"));
+        }
+    }
+
+    /**
+     * Whoever is not placed keeps no part, and who is has one reservation and not two.
+     *
+     * @param placed those that are, or are being placed in this moment
+     * @param trying those that fail at it again and again: of what they reserved something may still be there
+     */
+    void checkNobodyElseHoldsAPart(
+            Collection<GangHost.Device> all, Collection<JobId> placed, Collection<JobId> trying) {
+        NavigableMap<JobId, ReservationId> names = new TreeMap<>();
         for (GangHost.Device device : all) {
             for (HeldReservation held : device.logic().ledger().reservations()) {
+                JobId job = held.id().job();
+                boolean isOnlyOne = held.id().equals(names.getOrDefault(job, held.id()));
                 require(
-                        isNobodyLeft ? held.committed() : isPlaced(held.id()),
-                        device.id + " still keeps " + held.reservation() + " which is not placed");
+                        (placed.contains(job) && isOnlyOne) || (trying.contains(job) && !held.committed()),
+                        device.id + " still keeps " + held.reservation() + ", which is not placed");
+                names.put(job, held.id());
             }
         }
     }

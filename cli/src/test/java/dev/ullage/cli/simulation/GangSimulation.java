@@ -1,50 +1,68 @@
 package dev.ullage.cli.simulation;
 
 import dev.ullage.common.ledger.LedgerCommand;
-import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.ledger.LedgerEvent;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.Extent;
 import dev.ullage.common.model.JobId;
+import dev.ullage.common.model.JobRequest;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Priority;
+import dev.ullage.common.model.RankGroup;
 import dev.ullage.common.model.RankId;
 import dev.ullage.common.model.RankInstance;
-import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservationId;
-import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import dev.ullage.common.protocol.RequestState;
+import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.simulation.Dice;
 import dev.ullage.common.simulation.Network;
 import dev.ullage.common.simulation.Network.Weather;
 import dev.ullage.common.simulation.Trace;
 import dev.ullage.common.simulation.VirtualTime;
-import dev.ullage.coordinator.admission.GangAttempt;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
-import java.util.function.BiConsumer;
+import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Jobs that get room on several devices of several hosts, or none, in virtual time: production ledgers, keepers,
- * attempts and recovery. Everything follows from the seed.
+ * Jobs that get room on several devices of several hosts, or none, in virtual time: production ledgers, keepers, and
+ * desks with their queue, attempts and recovery, and submitters as {@code ullage run --wait} is one. Everything follows
+ * from the seed.
  *
- * <p>Until {@link #CALM_AT}: messages are lost, doubled and overtaken; links are cut; workers die anywhere between
- * deciding and answering, and start again; disks are lost; coordinators die and others take over, two at a time; ranks
- * come and go, and foreign memory. In a tenth of the seeds no coordinator is left at the end.
+ * <p>Until {@link #CALM_AT} all sorts of things go wrong ({@link GangDisturber}): messages are lost, doubled and
+ * overtaken; links are cut; workers die anywhere between deciding and answering, and start again; disks are lost;
+ * coordinators die and others take over, two at a time; jobs end, their submitters die, operators cancel them and put
+ * them to the end; ranks come and go, and foreign memory. In a tenth of the seeds no coordinator is left at the end; in
+ * a twentieth a host is away for more than a minute.
+ *
+ * <p>Submitters ask the coordinator with the highest token, as long as no device has seen a higher one: two that
+ * coordinate at once do so towards the workers.
  */
 final class GangSimulation {
-    static final int CALM_AT = 40_000;
-    private static final int ALL_IS_OVER_AT = 65_000;
-    private static final int PROBE_AT = 80_000;
-    private static final int END_AT = 92_000;
-    private static final int COORDINATORS = 2;
+    static final int COORDINATORS = 2;
+    private static final int CALM_AT = 40_000;
+    private static final int ALL_IS_OVER_AFTER = 36_000;
+    private static final int PROBE_AFTER = 46_000;
+    private static final int END_AFTER = 57_000;
+    private static final int OUTAGE_MILLIS = 80_000;
     private static final long EVENT_BUDGET = 400_000;
     private static final JobId PROBE = new JobId("probe");
 
     /**
      * What went wrong, or nothing; and how much happened.
      *
+     * @param submitted how many jobs asked for room
+     * @param told how often a submitter was told that its job has it
+     * @param found how many placed jobs new coordinators found
      * @param traceHash of everything that happened
      * @param lines the last lines of the trace, where they were asked for
      */
@@ -62,15 +80,18 @@ final class GangSimulation {
     private final Trace trace;
     private final Dice dice;
     private final Network network;
+    private final GangDisturber disturber;
     private final boolean isNobodyLeft;
+    private final boolean hasOutage;
     private final List<GangHost> hosts = new ArrayList<>();
     private final NavigableMap<DeviceId, GangHost.Device> devices = new TreeMap<>();
     private final List<Optional<GangCoordinator>> coordinators = new ArrayList<>();
-    private final GangPromises promises = new GangPromises(devices, time);
+    private final List<GangSubmitter> submitters = new ArrayList<>();
+    private final GangPromises promises = new GangPromises(devices);
+    private final NavigableMap<JobId, Long> operatedAt = new TreeMap<>();
     private long highestEpoch;
     private long nextPid = 100;
     private int jobs;
-    private int submitted;
     private int told;
     private int found;
 
@@ -78,10 +99,12 @@ final class GangSimulation {
         this.mutant = mutant;
         this.trace = new Trace(time, traceLines);
         this.dice = new Dice(seed);
+        this.disturber = new GangDisturber(this, dice.split());
         this.isNobodyLeft = dice.chance(100);
+        this.hasOutage = dice.chance(50);
         int hostCount = 1 + dice.below(3);
         Weather weather = new Weather(dice.below(300), dice.below(300), dice.below(300), 1, 200, 9_000);
-        this.network = new Network(time, dice.split(), COORDINATORS + hostCount, weather);
+        this.network = new Network(time, dice.split(), COORDINATORS + hostCount + 1, weather);
         for (int host = 0; host < hostCount; host++) {
             addHost(host, 1 + dice.below(2));
         }
@@ -94,7 +117,7 @@ final class GangSimulation {
         GangHost host = new GangHost(this, new NodeId("host-" + number), COORDINATORS + number);
         hosts.add(host);
         for (int i = 0; i < deviceCount; i++) {
-            GangHost.Device device = host.new Device(new DeviceId("GPU-" + number + i));
+            GangHost.Device device = host.new Device(new DeviceId("GPU-" + number + i), i);
             host.devices.add(device);
             devices.put(device.id, device);
         }
@@ -118,7 +141,7 @@ final class GangSimulation {
         }
         return new Outcome(
                 violation,
-                simulation.submitted,
+                simulation.submitters.size(),
                 simulation.told,
                 simulation.found,
                 simulation.time.events(),
@@ -134,11 +157,17 @@ final class GangSimulation {
         start(0);
         every(250, () -> living().forEach(GangCoordinator::tick));
         every(250, () -> hosts.forEach(GangHost::tick));
-        every(400, this::disturb);
+        every(400, disturber::disturb);
         time.after(CALM_AT, this::becomeCalm);
-        time.after(ALL_IS_OVER_AT, this::endAll);
-        time.after(PROBE_AT, () -> living().forEach(one -> one.submit(PROBE, devices(), 60)));
-        while (time.nowMillis() < END_AT && time.step()) {
+        int calmAt = CALM_AT;
+        if (hasOutage) {
+            time.after(dice.between(CALM_AT - 10_000, CALM_AT), () -> dice.pick(hosts)
+                    .crash(OUTAGE_MILLIS));
+            calmAt += OUTAGE_MILLIS;
+        }
+        time.after(calmAt + ALL_IS_OVER_AFTER, this::endAll);
+        time.after(calmAt + PROBE_AFTER, () -> submit(PROBE, devices.size(), 60, Extent.FEW_NODES));
+        while (time.nowMillis() < calmAt + END_AFTER && time.step()) {
             // Every event checks what it changes.
         }
         checkEnd();
@@ -165,6 +194,18 @@ final class GangSimulation {
         return mutant;
     }
 
+    GangPromises promises() {
+        return promises;
+    }
+
+    GangDisturber disturber() {
+        return disturber;
+    }
+
+    List<GangSubmitter> submitters() {
+        return submitters;
+    }
+
     /** @param line made only where the trace is wanted */
     void note(What what, long who, Supplier<String> line) {
         trace.add(what.code(), who, 0, line);
@@ -178,11 +219,7 @@ final class GangSimulation {
         return List.copyOf(devices.keySet());
     }
 
-    NodeId nodeOf(DeviceId device) {
-        return device(device).host().node;
-    }
-
-    private GangHost.Device device(DeviceId id) {
+    GangHost.Device device(DeviceId id) {
         return Objects.requireNonNull(devices.get(id));
     }
 
@@ -190,16 +227,31 @@ final class GangSimulation {
         return coordinators.stream().flatMap(Optional::stream).toList();
     }
 
-    private void start(int slot) {
+    /** Who has the highest token, if no device has seen a higher one. */
+    private Optional<GangCoordinator> inCharge() {
+        return living().stream()
+                .max(Comparator.comparing(GangCoordinator::token))
+                .filter(one -> devices.values().stream()
+                        .flatMap(device -> device.obeyed().stream())
+                        .noneMatch(one.token()::isOlderThan));
+    }
+
+    void start(int slot) {
         highestEpoch++;
         GangCoordinator started = new GangCoordinator(this, slot, "c" + slot + "-" + highestEpoch, highestEpoch);
         coordinators.set(slot, Optional.of(started));
         note(What.START, slot, () -> started + " starts");
     }
 
-    private void stop(int slot) {
+    void stop(int slot) {
         coordinators.get(slot).ifPresent(one -> note(What.CRASH, slot, () -> one + " dies"));
         coordinators.set(slot, Optional.empty());
+    }
+
+    void cut(int from, int to, long millis) {
+        network.cut(from, to);
+        note(What.DISTURBANCE, from, () -> "cut from " + from + " to " + to + " for " + millis + " ms");
+        time.after(millis, () -> network.heal(from, to));
     }
 
     /** Unless it is gone by then. */
@@ -208,6 +260,8 @@ final class GangSimulation {
             event.run();
         }
     }
+
+    // ---- messages
 
     /** What arrives, and when it was sent, or that it does not, is a line of the trace. */
     private void send(What what, int from, int to, Supplier<String> text, Runnable delivery) {
@@ -221,7 +275,7 @@ final class GangSimulation {
         }
     }
 
-    void toDevice(GangCoordinator from, DeviceId id, LedgerCommand command, BiConsumer<ReservationId, String> refused) {
+    void toDevice(GangCoordinator from, DeviceId id, LedgerCommand command) {
         GangHost.Device device = device(id);
         GangHost host = device.host();
         Optional<ReservationId> about = reservationOf(command);
@@ -232,7 +286,11 @@ final class GangSimulation {
                 () -> from + " -> " + id + ": " + GangLines.of(command),
                 () -> host.run(() -> device.asked(
                         command,
-                        why -> about.ifPresent(one -> reply(host, from, () -> why, () -> refused.accept(one, why))),
+                        why -> about.ifPresent(one -> reply(
+                                host,
+                                from,
+                                () -> why,
+                                () -> from.refused(new ReservationRefused(host.node, id, one, why)))),
                         report -> reply(host, from, report))));
     }
 
@@ -243,8 +301,8 @@ final class GangSimulation {
         return command instanceof LedgerCommand.CommitReservation commit ? Optional.of(commit.id()) : Optional.empty();
     }
 
-    private void reply(GangHost host, GangCoordinator to, LimitsReported report) {
-        reply(host, to, () -> GangLines.of(report), () -> to.hear(report));
+    private void reply(GangHost host, GangCoordinator to, GangHost.Report report) {
+        reply(host, to, () -> GangLines.of(report.limits()), () -> to.hear(report));
     }
 
     private void reply(GangHost host, GangCoordinator to, Supplier<String> text, Runnable delivery) {
@@ -257,79 +315,108 @@ final class GangSimulation {
     }
 
     /** To one that its worker takes for the coordinator. */
-    void report(GangHost host, LimitsReported report) {
+    void report(GangHost host, GangHost.Report report) {
         List<GangCoordinator> known = living();
         if (!known.isEmpty()) {
             reply(host, dice.pick(known), report);
         }
     }
 
-    // ---- weather
+    /** A submitter asks: over a connection, where nothing comes twice and nothing overtakes; but it may break. */
+    void ask(Consumer<GangCoordinator> question) {
+        overConnection(() -> inCharge().ifPresent(question));
+    }
 
-    private void disturb() {
-        if (!isStormy()) {
-            return;
-        }
-        GangHost.Device device = device(dice.pick(devices()));
-        GangHost host = device.host();
-        switch (dice.below(14)) {
-            case 0 -> start(dice.below(COORDINATORS));
-            case 1 -> stop(dice.below(COORDINATORS));
-            case 2 -> host.crash();
-            case 3 -> cut(host);
-            case 4, 5 -> join(device, "other-" + dice.below(3));
-            case 6 -> device.ranks.keySet().stream().findFirst().ifPresent(device::ends);
-            case 7 -> {
-                long foreign = dice.between(0, 25);
-                host.run(() -> device.measured(foreign));
-            }
-            case 8 -> loseDisk(device);
-            case 9 -> living().forEach(this::withdrawOne);
-            default -> living().forEach(this::submitOne);
+    void answer(Runnable heard) {
+        overConnection(heard);
+    }
+
+    private void overConnection(Runnable delivery) {
+        if (!isStormy() || !dice.chance(100)) {
+            time.after(dice.between(1, isStormy() ? 400 : 10), delivery);
         }
     }
 
-    private void cut(GangHost host) {
-        int coordinator = dice.below(COORDINATORS);
-        int from = dice.chance(500) ? coordinator : host.endpoint;
-        int to = from == coordinator ? host.endpoint : coordinator;
-        network.cut(from, to);
-        note(What.DISTURBANCE, from, () -> "cut from " + from + " to " + to);
-        time.after(dice.between(500, 20_000), () -> {
-            network.heal(from, to);
-            note(What.DISTURBANCE, from, () -> "healed from " + from + " to " + to);
+    // ---- jobs
+
+    void submitOne() {
+        JobId job = dice.chance(200) ? nameOfOneThatIsOver() : nextName();
+        submit(
+                job,
+                1 + dice.below(devices.size()),
+                dice.between(1, 50),
+                dice.chance(300) ? Extent.SPREAD : Extent.FEW_NODES);
+    }
+
+    private JobId nextName() {
+        return new JobId("gang-" + jobs++);
+    }
+
+    /** Another run may have the name of one that has ended, of which there may be parts still. */
+    private JobId nameOfOneThatIsOver() {
+        NavigableSet<JobId> over = new TreeSet<>();
+        submitters.stream().filter(GangSubmitter::isGone).forEach(one -> over.add(one.job()));
+        submitters.stream().filter(one -> !one.isGone()).forEach(one -> over.remove(one.job()));
+        return over.isEmpty() ? nextName() : dice.pick(List.copyOf(over));
+    }
+
+    private void submit(JobId job, int ranks, long gibibytes, Extent extent) {
+        JobRequest request = new JobRequest(
+                job,
+                "submitter-" + submitters.size(),
+                Priority.MEDIUM,
+                List.of(RankGroup.ofMemory(ranks, MemoryBytes.ofGibibytes(gibibytes))),
+                1,
+                JobRequest.Wanted.ANY.with(extent),
+                OptionalLong.empty());
+        note(What.RESERVATION, 0, () -> job + " is submitted: " + request.text());
+        submitters.add(new GangSubmitter(this, request));
+    }
+
+    /** An operator cancels a job, or puts it to the end of the queue: once that is accepted it has no claim. */
+    void operate(JobId job, boolean cancels) {
+        inCharge().ifPresent(one -> {
+            note(What.DISTURBANCE, one.endpoint, () -> (cancels ? "cancel " : "requeue ") + job + " at " + one);
+            promises.over(job);
+            operatedAt.put(job, time.nowMillis());
+            if (cancels) {
+                one.cancel(job, false);
+            } else {
+                one.requeue(job);
+            }
         });
     }
 
-    private void join(GangHost.Device device, String job) {
-        RankInstance instance = new RankInstance(new RankId(new JobId(job), dice.below(100)), nextPid++, 1);
+    void told(JobId job, NavigableMap<DeviceId, MemoryBytes> layout, GangSubmitter.Answer by) {
+        told++;
+        note(
+                What.RESERVATION,
+                by.coordinator().endpoint,
+                () -> job + ": its submitter is told that it is placed: " + layout);
+        boolean isOverMeanwhile = operatedAt.getOrDefault(job, -1L) >= by.atMillis();
+        if (!isOverMeanwhile) {
+            promises.told(job, layout);
+        }
+        disturber.told(job);
+    }
+
+    void found(JobId job, GangCoordinator by) {
+        found++;
+        note(What.RESERVATION, by.endpoint, () -> job + ": found placed by " + by);
+    }
+
+    void happened(GangHost.Device device, LedgerEvent event) {
+        promises.happened(device, event);
+        disturber.happened(device, event);
+    }
+
+    RankInstance join(GangHost.Device device, JobId job) {
+        RankInstance instance = new RankInstance(new RankId(job, dice.below(100)), nextPid++, 1);
         device.joins(new GangHost.Rank(instance));
+        return instance;
     }
 
-    private void loseDisk(GangHost.Device device) {
-        if (dice.chance(150)) {
-            device.host().crash();
-            device.disk.wipe();
-            device.wasWiped = true;
-            note(What.DISTURBANCE, 0, () -> device.id + " loses its disk");
-        }
-    }
-
-    private void submitOne(GangCoordinator to) {
-        List<DeviceId> all = new ArrayList<>(devices());
-        int count = 1 + dice.below(all.size());
-        while (all.size() > count) {
-            all.remove(dice.below(all.size()));
-        }
-        to.submit(new JobId("gang-" + jobs++), all, dice.between(1, 50));
-    }
-
-    private void withdrawOne(GangCoordinator to) {
-        List<GangAttempt> attempts = to.attempts();
-        if (!attempts.isEmpty()) {
-            to.withdraw(dice.pick(attempts));
-        }
-    }
+    // ---- the end
 
     private void becomeCalm() {
         note(What.CALM, 0, () -> "all faults are over");
@@ -344,55 +431,32 @@ final class GangSimulation {
 
     /** By now whoever is not placed must hold nothing; then everybody leaves, and there is room for the probe. */
     private void endAll() {
-        checkNobodyHoldsAPart();
-        living().forEach(one -> one.attempts().forEach(one::withdraw));
+        checkParts();
+        submitters.forEach(GangSubmitter::end);
+        for (String state : List.of(RequestState.PLACED, RequestState.WAITING, RequestState.LOST)) {
+            living().forEach(one -> one.jobs(state).forEach(job -> one.cancel(job, true)));
+        }
         for (GangHost.Device device : devices.values()) {
             List.copyOf(device.ranks.keySet()).forEach(device::ends);
             device.host().run(() -> device.measured(0));
         }
     }
 
-    // ---- what must hold
-
-    GangPromises promises() {
-        return promises;
-    }
-
-    void submitted() {
-        submitted++;
-    }
-
-    /** Its submitter is told that it has its room. */
-    void told(Reservation reservation, CoordinatorToken by) {
-        told++;
-        note(What.RESERVATION, by.epoch(), () -> reservation.id() + ": its submitter is told that it is placed");
-        placed(reservation, by);
-    }
-
-    /** A new coordinator takes it for placed. */
-    void found(Reservation reservation, CoordinatorToken by) {
-        found++;
-        note(What.RESERVATION, by.epoch(), () -> reservation.id() + ": found placed by " + by);
-        placed(reservation, by);
-    }
-
-    private void placed(Reservation reservation, CoordinatorToken by) {
-        promises.placed(reservation, by);
-        join(device(reservation.parts().get(0).device()), reservation.id().job().value());
-    }
-
-    private void checkNobodyHoldsAPart() {
-        promises.checkNobodyHoldsAPart(devices.values(), isNobodyLeft);
+    private void checkParts() {
+        if (isNobodyLeft) {
+            promises.checkAllIsCommitted(devices.values());
+        } else {
+            GangCoordinator left = inCharge().orElseThrow();
+            NavigableSet<JobId> placed = new TreeSet<>(left.jobs(RequestState.PLACED));
+            placed.addAll(left.jobs(RequestState.PLACING));
+            promises.checkNobodyElseHoldsAPart(devices.values(), placed, left.jobs(RequestState.WAITING));
+        }
     }
 
     private void checkEnd() {
-        checkNobodyHoldsAPart();
-        if (isNobodyLeft) {
-            return;
-        }
+        checkParts();
         GangPromises.require(
-                promises.isAnyPlaced(PROBE),
-                "a job for which there is room was not placed: "
-                        + living().stream().map(GangCoordinator::attempts).toList());
+                isNobodyLeft || promises.wasEverTold(PROBE),
+                "a job for which there is room was not placed: " + inCharge());
     }
 }

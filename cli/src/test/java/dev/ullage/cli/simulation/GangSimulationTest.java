@@ -15,11 +15,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Goal: a job gets all of its room or none, whatever fails: nobody is told that a job is placed unless every part is
  * committed, and stays so until it is released; once the weather is calm no job that is not placed holds a part; and no
- * device ever promises more than it has. Method: production ledgers, attempts and recovery under seeds;
+ * device ever promises more than it has. Method: production ledgers, keepers and desks, with submitters, under seeds;
  * {@code dev/checks/simulate.sh --gangs} runs more of them.
  */
 class GangSimulationTest {
-    private static final int SEEDS = 300;
+    private static final int SEEDS = 200;
     private static final int MUTANT_SEEDS = 600;
 
     @Test
@@ -38,10 +38,11 @@ class GangSimulationTest {
                 .isGreaterThan(SEEDS / 10);
     }
 
-    // Two coordinators at once: 15351: the older one gives back what the newer one keeps, and is not obeyed; 12558: the
-    // submitter gives it back to the older one, and is gone before the newer one hears of it.
+    // 15351, 12558, 75 and 130 did so before the simulation was made harsher, and are other runs now. What was wrong:
+    // GangRecoveryTest.whatACoordinatorThatWasReplacedGivesBackStaysWithItsSuccessor, and in AdmissionTakeoverTest
+    // roomThatWasGivenBack..., ofTwoRooms... and theRoomOfAnEarlierRun... (102242).
     @ParameterizedTest
-    @ValueSource(longs = {15_351, 12_558})
+    @ValueSource(longs = {15_351, 12_558, 75, 130, 102_242})
     void seedsThatOnceBrokeARuleDoSoNoMore(long seed) {
         assertThat(GangSimulation.run(seed, GangMutant.NONE).violation()).isEmpty();
     }

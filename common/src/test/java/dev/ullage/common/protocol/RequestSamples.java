@@ -34,6 +34,7 @@ final class RequestSamples {
     private static final DeviceId DEVICE = new DeviceId("GPU-5a7c1e2d-0000-4000-8000-0123456789ab");
 
     private static final JobId JOB = new JobId("bert-large");
+    private static final String ROOM = "bert-large#7:7f3a#12";
 
     static final HostCapacity HOST = new HostCapacity(
             OptionalInt.of(64_000),
@@ -44,7 +45,7 @@ final class RequestSamples {
 
     static List<WireMessage> full(ActorRef<ToOperator> operator) {
         return List.of(
-                new SubmitRequest(request(), 61_000, true, operator),
+                new SubmitRequest(request(), 61_000, true, operator, Optional.of(ROOM)),
                 new RequestsQuery(Optional.of(JOB), operator),
                 new CancelRequest(JOB, true, operator),
                 new RequeueRequest(JOB, operator),
@@ -119,12 +120,20 @@ final class RequestSamples {
                 61_000,
                 30_000,
                 List.of(new RequestState.RankPlace(3, NODE, 1, DEVICE, OptionalInt.of(1), MemoryBytes.ofGibibytes(20))),
-                List.of("8 cpus and 64.0 GiB of host memory for each rank are advisory: nothing holds a rank to them"));
+                List.of("8 cpus and 64.0 GiB of host memory for each rank are advisory: nothing holds a rank to them"),
+                Optional.of(ROOM));
     }
 
     private static RequestState sparseRequestState() {
         return new RequestState(
-                sparseRequest(), RequestState.PLACED, Optional.empty(), 0, 30_000, List.of(), List.of());
+                sparseRequest(),
+                RequestState.PLACED,
+                Optional.empty(),
+                0,
+                30_000,
+                List.of(),
+                List.of(),
+                Optional.empty());
     }
 
     static QueueFigures queueFigures() {

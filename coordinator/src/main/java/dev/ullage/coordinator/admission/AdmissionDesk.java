@@ -52,7 +52,6 @@ public final class AdmissionDesk {
     /** A job that could not be placed is not tried again at once: what refused it may report first. */
     private static final Duration PAUSE = Duration.ofSeconds(2);
 
-    private static final int MAX_NAMED = 4;
     /** How many of the last requests are remembered. */
     private static final int USUAL = 64;
 
@@ -60,6 +59,7 @@ public final class AdmissionDesk {
 
     private final QueueSettings settings;
     private final Attempts attempts = new Attempts();
+    private final JobRooms rooms = new JobRooms();
     private final AdmissionCounts counts = new AdmissionCounts();
     private final NavigableMap<JobId, Entry> entries = new TreeMap<>();
     /** What an operator chose, until its submitter says the same. */
@@ -115,47 +115,25 @@ public final class AdmissionDesk {
                     + known.orElseThrow().stage().label() + ": choose another name, or cancel it"));
         }
         Optional<Entry> live = isAnothers ? Optional.empty() : known;
-        List<String> refusals = refusals(request, live, cluster);
+        long requests =
+                entries.values().stream().filter(entry -> !entry.isOver()).count();
+        List<String> refusals = Refusals.of(message, live, requests, settings.maxRequests(), cluster);
         if (!refusals.isEmpty()) {
             return new RequestRefused(refusals);
         }
-        Entry entry = live.map(before -> heardAgain(before, message, now)).orElseGet(() -> taken(message, now));
+        Entry entry = live.map(before -> heardAgain(inItsRoom(before, message, now), message, now))
+                .orElseGet(() -> taken(message, now));
         entries.put(entry.job(), entry);
         return requests(Optional.of(entry.job()), cluster, now);
-    }
-
-    private List<String> refusals(JobRequest request, Optional<Entry> known, Cluster cluster) {
-        List<String> reasons = new ArrayList<>();
-        boolean isNew = known.isEmpty();
-        long waiting =
-                entries.values().stream().filter(entry -> !entry.isOver()).count();
-        if (isNew && waiting >= settings.maxRequests()) {
-            reasons.add(
-                    "there are %d requests, the most that this cluster takes (ullage.coordinator.queue.max-requests)"
-                            .formatted(waiting));
-        }
-        request.contradiction().ifPresent(reasons::add);
-        known.filter(entry -> entry.submitter().isEmpty())
-                .filter(entry -> entry.request().ranks() != request.ranks())
-                .ifPresent(entry -> reasons.add("job %s runs with %d ranks, and is not the one that asks for %d"
-                        .formatted(request.job(), entry.request().ranks(), request.ranks())));
-        boolean isToBePlaced = isNew || known.get().is(Stage.WAITING);
-        boolean isOther = isNew || !known.get().request().isPlacedLike(request);
-        known.filter(entry ->
-                        isOther && entry.is(Stage.PLACED) && entry.submitter().isPresent())
-                .ifPresent(entry -> reasons.add("job %s is placed, with %s; it can ask for other room once it has ended"
-                        .formatted(request.job(), entry.request().text())));
-        if (isToBePlaced && isOther) {
-            GangTexts.whyNever(request, Offers.of(cluster.view(), cluster.draining(), List.of()))
-                    .ifPresent(why -> reasons.add("this can never fit: " + why));
-        }
-        return reasons;
     }
 
     private Entry taken(SubmitRequest message, Instant now) {
         Duration waited = Duration.ofMillis(Math.max(0, message.waitedMillis()));
         Instant submittedAt = now.minus(waited.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : waited);
         Stage stage = message.running() ? Stage.LOST : Stage.WAITING;
+        if (message.running()) {
+            rooms.choose(message, Optional.empty());
+        }
         JobRequest request = message.request();
         if (stage == Stage.WAITING && waited.isZero() && request.ranks() > 0) {
             note(EventKind.JOB_SUBMITTED, request.job(), "waits for room: " + request.text());
@@ -186,6 +164,35 @@ public final class AdmissionDesk {
         return atOnce(hasEnded ? with.to(Stage.WAITING, Optional.empty(), with.note(), now) : with, now);
     }
 
+    /**
+     * Where a job runs its submitter knows: another coordinator may have told it, and of other room than is kept here.
+     */
+    private Entry inItsRoom(Entry entry, SubmitRequest message, Instant now) {
+        if (entry.isOver() || entry.is(Stage.REQUEUED) || entry.request().ranks() == 0) {
+            return entry;
+        }
+        if (!message.running()) {
+            giveBack(rooms.waits(entry.job()), now);
+            return entry;
+        }
+        Optional<Reservation> has = entry.is(Stage.PLACED) ? entry.reservation() : Optional.empty();
+        JobRooms.Choice choice = rooms.choose(message, has);
+        giveBack(choice.others(), now);
+        if (entry.is(Stage.PLACING)) {
+            giveBack(entry.reservation().stream().toList(), now);
+        }
+        Optional<Reservation> its = choice.its().filter(attempts::isPlaced);
+        boolean isAsItWas = its.isPresent() ? its.equals(has) : entry.is(Stage.LOST);
+        Entry moved =
+                isAsItWas ? entry : entry.to(its.isPresent() ? Stage.PLACED : Stage.LOST, its, Optional.empty(), now);
+        entries.put(moved.job(), moved);
+        return moved;
+    }
+
+    private void giveBack(List<Reservation> others, Instant now) {
+        others.forEach(one -> attempts.release(one.id(), "its job has other room", now));
+    }
+
     /** Where requests stand: one, or all. */
     public Requests requests(Optional<JobId> job, Cluster cluster, Instant now) {
         List<Entry> queue = queue();
@@ -209,6 +216,7 @@ public final class AdmissionDesk {
 
     private void withdraw(Entry entry, Stage over, String why, Instant now) {
         entry.reservation().ifPresent(reservation -> attempts.release(reservation.id(), why, now));
+        giveBack(rooms.waits(entry.job()), now);
         entries.put(entry.job(), entry.to(over, Optional.empty(), Optional.of(why), now));
         note(
                 EventKind.JOB_WITHDRAWN,
@@ -233,6 +241,7 @@ public final class AdmissionDesk {
         Optional<String> why = Optional.of("it was put to the end of the queue");
         boolean hasRoom = entry.is(Stage.PLACED) && entry.reservation().isPresent();
         entry.reservation().ifPresent(reservation -> attempts.release(reservation.id(), why.get(), now));
+        giveBack(rooms.waits(job), now);
         Entry last = entry.fromNow(now).to(hasRoom ? Stage.REQUEUED : Stage.WAITING, Optional.empty(), why, now);
         entries.put(job, last);
         note(
@@ -299,9 +308,15 @@ public final class AdmissionDesk {
     private void found(Reservation reservation, Instant now) {
         JobId job = reservation.id().job();
         Optional<Entry> known = entry(job);
-        boolean hasNoRoom = known.map(entry -> entry.is(Stage.LOST) || entry.is(Stage.WAITING))
+        if (known.filter(entry -> entry.is(Stage.PLACED) && entry.submitter().isEmpty())
+                .isPresent()) {
+            rooms.keep(reservation);
+            return;
+        }
+        boolean hasNoRoom = known.map(entry -> entry.is(Stage.LOST)
+                        || (entry.is(Stage.WAITING) && JobRooms.suits(reservation, entry.request())))
                 .orElse(true);
-        if (!hasNoRoom) {
+        if (!hasNoRoom || !rooms.isIts(reservation)) {
             attempts.release(reservation.id(), "its job has other room, or is over", now);
             return;
         }
@@ -321,6 +336,7 @@ public final class AdmissionDesk {
         picture = QueuePicture.NONE;
         activeSince = Optional.empty();
         attempts.forget();
+        rooms.retain(List.of());
     }
 
     /** Looks after leases and attempts, and places whoever can be placed. */
@@ -365,6 +381,7 @@ public final class AdmissionDesk {
         }
         chosen.keySet().retainAll(entries.keySet());
         pauses.keySet().retainAll(entries.keySet());
+        rooms.retain(entries.keySet());
     }
 
     private void settle(Outcome outcome, Instant now) {
@@ -379,7 +396,7 @@ public final class AdmissionDesk {
             Duration waited = Duration.between(entry.get().submittedAt(), now);
             counts.placed(waited);
             entries.put(job, entry.get().to(Stage.PLACED, Optional.of(reservation), Optional.empty(), now));
-            note(EventKind.JOB_PLACED, job, "has its room after " + seconds(waited) + ": " + layout(reservation));
+            note(EventKind.JOB_PLACED, job, GangTexts.placed(waited, reservation));
         }
         if (entry.isPresent() && outcome instanceof Outcome.Failed failed) {
             failed(entry.get(), failed.reason(), now);
@@ -395,25 +412,6 @@ public final class AdmissionDesk {
         pauses.put(entry.job(), now.plus(PAUSE));
         About about = new About(Optional.empty(), Optional.empty(), Optional.of(entry.job()), OptionalInt.empty());
         changes.add(Change.warning(EventKind.PLACEMENT_FAILED, about, "job " + entry.job() + " " + what + reason));
-    }
-
-    private static String layout(Reservation reservation) {
-        int ranks = reservation.parts().stream().mapToInt(ReservedPart::ranks).sum();
-        List<String> nodes = reservation.parts().stream()
-                .map(part -> part.node().value())
-                .distinct()
-                .toList();
-        String more = nodes.size() > MAX_NAMED ? " and %d more".formatted(nodes.size() - MAX_NAMED) : "";
-        return "ranks %d, devices %d, on %s%s"
-                .formatted(
-                        ranks,
-                        reservation.parts().size(),
-                        String.join(", ", nodes.subList(0, Math.min(MAX_NAMED, nodes.size()))),
-                        more);
-    }
-
-    private static String seconds(Duration duration) {
-        return duration.toMillis() / 1000 + "." + duration.toMillis() % 1000 / 100 + " s";
     }
 
     private void admit(Timeline timeline, CoordinatorToken token) {

@@ -66,6 +66,12 @@ final class Attempts {
         return moved(attempt, attempt.onRefused(device, why, now));
     }
 
+    /** Whether all of it is committed, as far as is known, and is to stay. */
+    boolean isPlaced(Reservation reservation) {
+        GangAttempt attempt = open.get(reservation.id());
+        return attempt != null && attempt.isPlaced();
+    }
+
     void forget() {
         open.clear();
         read.clear();

@@ -47,6 +47,8 @@ record Entry(
      *      | +------ it failed ------+                                | put to the end of the queue while it runs
      *      +----------------- its launcher has ended ------------- REQUEUED
      *   PLACED --a ledger lost its part--> LOST: it may run, and nothing is kept for it; --found again--> PLACED
+     *   WAITING, PLACING --its submitter says that it runs--> LOST: by another coordinator, in room not known here
+     *   PLACED --its submitter says that it runs elsewhere--> PLACED there, or LOST
      *   LOST --its launcher has ended, and it still asks--> WAITING
      *   each of them --withdrawn--> CANCELLED, or ENDED when its submitter said that it has: both for as long as its
      *   submitter may still ask
@@ -63,9 +65,9 @@ record Entry(
 
         Set<Stage> next() {
             return switch (this) {
-                case WAITING -> EnumSet.of(WAITING, PLACING, PLACED, CANCELLED, ENDED);
-                case PLACING -> EnumSet.of(PLACED, WAITING, CANCELLED, ENDED);
-                case PLACED -> EnumSet.of(REQUEUED, LOST, WAITING, CANCELLED, ENDED);
+                case WAITING -> EnumSet.of(WAITING, PLACING, PLACED, LOST, CANCELLED, ENDED);
+                case PLACING -> EnumSet.of(PLACED, WAITING, LOST, CANCELLED, ENDED);
+                case PLACED -> EnumSet.of(PLACED, REQUEUED, LOST, WAITING, CANCELLED, ENDED);
                 case REQUEUED -> EnumSet.of(WAITING, CANCELLED, ENDED);
                 case LOST -> EnumSet.of(PLACED, WAITING, CANCELLED, ENDED);
                 case CANCELLED, ENDED -> EnumSet.noneOf(Stage.class);
@@ -188,7 +190,8 @@ record Entry(
                 waiting,
                 Math.max(0, now.toEpochMilli() - submittedAt.toEpochMilli()),
                 leaseMillis,
-                ranks,
-                notes);
+                List.copyOf(ranks),
+                List.copyOf(notes),
+                is(Stage.PLACED) ? reservation.map(JobRooms::name) : Optional.empty());
     }
 }

@@ -5,7 +5,10 @@ import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.JobRequest.Wanted;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.MigSlice;
+import dev.ullage.common.model.Reservation;
+import dev.ullage.common.model.ReservedPart;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -140,6 +143,23 @@ final class GangTexts {
             parts.add("out: " + named(out));
         }
         return parts;
+    }
+
+    /** What a submitter waited for, and got. */
+    static String placed(Duration waited, Reservation reservation) {
+        List<String> nodes = reservation.parts().stream()
+                .map(part -> part.node().value())
+                .distinct()
+                .toList();
+        return "has its room after %d.%d s: ranks %d, devices %d, on %s"
+                .formatted(
+                        waited.toSeconds(),
+                        waited.toMillisPart() / 100,
+                        reservation.parts().stream()
+                                .mapToInt(ReservedPart::ranks)
+                                .sum(),
+                        reservation.parts().size(),
+                        named(nodes));
     }
 
     private static String named(List<String> all) {

@@ -33,6 +33,9 @@ final class RequestApi {
     private static final String SUBMITTER = "submitter";
     private static final String WAITED = "waitedMillis";
     private static final String RUNNING = "running";
+    private static final String ROOM = "room";
+    private static final int MAX_SUBMITTER = 200;
+    private static final int MAX_ROOM = 400;
     private static final SortedSet<String> FIELDS = fields();
 
     private final Coordinator coordinator;
@@ -49,7 +52,7 @@ final class RequestApi {
 
     private static SortedSet<String> fields() {
         SortedSet<String> fields = new TreeSet<>(RequestReader.FIELDS);
-        fields.addAll(List.of(SUBMITTER, WAITED, RUNNING));
+        fields.addAll(List.of(SUBMITTER, WAITED, RUNNING, ROOM));
         return fields;
     }
 
@@ -82,9 +85,11 @@ final class RequestApi {
     CompletionStage<HttpResponse> submit(String name, String text) {
         return withJob(name, job -> {
             RequestBody body = RequestBody.parse(text, FIELDS);
-            String submitter = body.name(SUBMITTER, RequestApi::submitter).orElse("?");
+            String submitter =
+                    body.name(SUBMITTER, value -> plain(value, MAX_SUBMITTER)).orElse("?");
             long waited = body.optionalAmount(WAITED).orElse(0);
             boolean running = body.optionalFlag(RUNNING);
+            Optional<String> room = body.optionalName(ROOM, value -> plain(value, MAX_ROOM));
             Map<String, Object> values = new LinkedHashMap<>(body.values());
             values.keySet().retainAll(RequestReader.FIELDS);
             RequestReader.Reading reading = RequestReader.read(job, submitter, values);
@@ -96,14 +101,15 @@ final class RequestApi {
                 return refused(problems);
             }
             return coordinator.ask(
-                    replyTo -> new SubmitRequest(reading.request().orElseThrow(), waited, running, replyTo),
+                    replyTo -> new SubmitRequest(reading.request().orElseThrow(), waited, running, replyTo, room),
                     answer -> found(job, answer));
         });
     }
 
-    private static String submitter(String text) {
-        if (text.isBlank() || text.length() > 200 || text.chars().anyMatch(Character::isISOControl)) {
-            throw new IllegalArgumentException("must have 1 to 200 characters, none of them a control character");
+    private static String plain(String text, int most) {
+        if (text.isBlank() || text.length() > most || text.chars().anyMatch(Character::isISOControl)) {
+            throw new IllegalArgumentException(
+                    "must have 1 to " + most + " characters, none of them a control character");
         }
         return text;
     }

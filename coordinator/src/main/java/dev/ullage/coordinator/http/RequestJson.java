@@ -46,6 +46,7 @@ final class RequestJson {
         json.put("basis", waiting.map(Waiting::basis).orElse(null));
         json.put("waitedMillis", state.waitedMillis());
         json.put("leaseMillis", state.leaseMillis());
+        json.put("room", state.room().orElse(null));
         ArrayNode ranks = json.putArray("ranks");
         state.ranks().forEach(rank -> put(ranks.addObject(), rank));
         ArrayNode notes = json.putArray("notes");

@@ -333,6 +333,11 @@ final class VirtualCluster {
         return desk.submit(new SubmitRequest(request, waitedMillis, running, OPERATOR), cluster(), now);
     }
 
+    /** It runs, in the room that it was told of by this name. */
+    ToOperator runsIn(JobRequest request, Optional<String> room) {
+        return desk.submit(new SubmitRequest(request, 0, true, OPERATOR, room), cluster(), now);
+    }
+
     void falls(String job) {
         submitters.remove(new JobId(job));
     }

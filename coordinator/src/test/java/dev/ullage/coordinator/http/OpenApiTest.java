@@ -81,7 +81,7 @@ class OpenApiTest {
 
     private static final String NEW_REQUEST =
             """
-            {"submitter":"me","waitedMillis":5000,"running":false,"ranks":2,"memoryPerRank":"20GiB",
+            {"submitter":"me","waitedMillis":5000,"running":false,"room":null,"ranks":2,"memoryPerRank":"20GiB",
              "ranksPerDevice":2,"priority":"high","extent":"same-node","node":null,"model":"*H100*","mig":null,
              "hostMemory":"64GiB","cpus":0.5,"runsFor":"2h"}""";
 

@@ -390,6 +390,7 @@ public final class Statuses {
                 7_000,
                 30_000,
                 List.of(place),
-                List.of("8 cpus for each rank are advisory"));
+                List.of("8 cpus for each rank are advisory"),
+                Optional.of("job#1:first#1"));
     }
 }

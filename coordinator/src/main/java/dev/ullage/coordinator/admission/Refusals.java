@@ -1,0 +1,48 @@
+package dev.ullage.coordinator.admission;
+
+import dev.ullage.common.model.JobRequest;
+import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
+import dev.ullage.coordinator.admission.AdmissionDesk.Cluster;
+import dev.ullage.coordinator.admission.Entry.Stage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Why a request is not taken, all reasons at once. Pure. */
+final class Refusals {
+    private Refusals() {}
+
+    /**
+     * @param known what is known of the job already
+     * @param requests how many there are
+     * @param max how many there may be
+     */
+    static List<String> of(SubmitRequest message, Optional<Entry> known, long requests, int max, Cluster cluster) {
+        JobRequest request = message.request();
+        List<String> reasons = new ArrayList<>();
+        boolean isNew = known.isEmpty();
+        if (isNew && requests >= max) {
+            reasons.add(
+                    "there are %d requests, the most that this cluster takes (ullage.coordinator.queue.max-requests)"
+                            .formatted(requests));
+        }
+        request.contradiction().ifPresent(reasons::add);
+        known.filter(entry -> entry.submitter().isEmpty() && message.room().isEmpty())
+                .filter(entry -> entry.reservation()
+                        .filter(room -> JobRooms.suits(room, request))
+                        .isEmpty())
+                .ifPresent(entry -> reasons.add("job %s runs already, with %s, and is not the one that asks for %s"
+                        .formatted(request.job(), entry.request().text(), request.text())));
+        boolean isToBePlaced = isNew || known.get().is(Stage.WAITING);
+        boolean isOther = isNew || !known.get().request().isPlacedLike(request);
+        known.filter(entry ->
+                        isOther && entry.is(Stage.PLACED) && entry.submitter().isPresent())
+                .ifPresent(entry -> reasons.add("job %s is placed, with %s; it can ask for other room once it has ended"
+                        .formatted(request.job(), entry.request().text())));
+        if (isToBePlaced && isOther) {
+            GangTexts.whyNever(request, Offers.of(cluster.view(), cluster.draining(), List.of()))
+                    .ifPresent(why -> reasons.add("this can never fit: " + why));
+        }
+        return reasons;
+    }
+}
