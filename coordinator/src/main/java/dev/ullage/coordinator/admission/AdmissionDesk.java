@@ -188,6 +188,18 @@ public final class AdmissionDesk {
         return new Requests(picture.states(all, job, cluster.view(), settings.lease(), now));
     }
 
+    /** So many of those that wait and of those that are on their way somewhere; of the others only how many. */
+    public Requests firstRequests(int most, Cluster cluster, Instant now) {
+        List<Entry> shown = new ArrayList<>(queue().stream().limit(most).toList());
+        entries.values().stream()
+                .filter(entry -> entry.is(Stage.PLACING) || entry.is(Stage.REQUEUED) || entry.is(Stage.LOST))
+                .limit(most)
+                .forEach(shown::add);
+        return new Requests(
+                picture.states(shown, Optional.empty(), cluster.view(), settings.lease(), now),
+                Optional.of(AdmissionCounts.in(entries.values())));
+    }
+
     /** A job is to ask no longer, and to end if it runs. */
     public ToOperator cancel(JobId job, boolean hasEnded, Instant now) {
         Optional<Entry> known = entry(job).filter(entry -> !entry.is(Stage.CANCELLED));

@@ -11,11 +11,13 @@ import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankGroup;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.RequestCounts;
 import dev.ullage.common.protocol.RequestState;
 import dev.ullage.common.protocol.RequestState.RankPlace;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.QueueFigures;
 import dev.ullage.common.protocol.ToOperator.RequestRefused;
+import dev.ullage.common.protocol.ToOperator.Requests;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -341,6 +343,9 @@ class AdmissionDeskTest {
         cluster.say(request, 0, true);
         cluster.passes(Duration.ofSeconds(10));
         assertThat(cluster.state("job").state()).isEqualTo(RequestState.LOST);
+        assertThat(cluster.first(0).states()).isEmpty();
+        assertThat(cluster.first(1).states()).isEqualTo(cluster.states());
+        assertThat(cluster.first(1).counts()).contains(new RequestCounts(0, 0, 0, 0, 1));
 
         cluster.say(request, 0, false);
         cluster.ticks(4);
@@ -376,6 +381,9 @@ class AdmissionDeskTest {
         }
 
         assertThat(refusal(cluster, with(Priority.HIGH, "one-more", 1))).contains("1000 requests", "max-requests");
+        Requests first = cluster.first(3);
+        assertThat(first.states()).isEqualTo(cluster.states().subList(0, 3));
+        assertThat(first.counts()).contains(new RequestCounts(1_000, 0, 0, 0, 0));
         assertThat(cluster.states().get(999).waiting().orElseThrow().waitsFor()).isEqualTo("999 jobs stand before it");
     }
 }
