@@ -56,6 +56,9 @@ public final class AdmissionDesk {
     /** How many of the last requests are remembered. */
     private static final int USUAL = 64;
 
+    /** Who has waited for less has just come: until its request is here a submitter's own clock goes on. */
+    private static final Duration NEW_FOR = Duration.ofSeconds(2);
+
     private static final Duration LONGEST_WAIT = Duration.ofDays(3650);
 
     private final QueueSettings settings;
@@ -157,7 +160,7 @@ public final class AdmissionDesk {
         if (request.groups().isEmpty()) {
             return Entry.submitted(request, submittedAt, Stage.PLACED, now);
         }
-        if (stage == Stage.WAITING && waited.isZero()) {
+        if (stage == Stage.WAITING && waited.compareTo(NEW_FOR) < 0) {
             note(EventKind.JOB_SUBMITTED, request.job(), "waits for room: " + request.text());
         }
         return Entry.submitted(request, submittedAt, stage, now);

@@ -18,6 +18,7 @@ import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.QueueFigures;
 import dev.ullage.common.protocol.ToOperator.RequestRefused;
 import dev.ullage.common.protocol.ToOperator.Requests;
+import dev.ullage.coordinator.events.EventKind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -371,6 +372,21 @@ class AdmissionDeskTest {
                 .extracting(RankPlace::node)
                 .containsExactly(
                         new NodeId("node-0"), new NodeId("node-2"), new NodeId("node-2"), new NodeId("node-2"));
+    }
+
+    // A submitter's request is on its way for some milliseconds; one that says it to the next coordinator is not new.
+    @Test
+    void onlyWhoHasJustComeIsTold() {
+        VirtualCluster cluster = VirtualCluster.of(RESERVE, DEVICE, 1);
+        cluster.tick();
+        cluster.say(with(Priority.MEDIUM, "new", 1), 40, false);
+        cluster.say(with(Priority.MEDIUM, "old", 1), 60_000, false);
+        cluster.tick();
+
+        assertThat(cluster.changes)
+                .filteredOn(change -> change.kind() == EventKind.JOB_SUBMITTED)
+                .extracting(change -> change.about().job())
+                .containsExactly(Optional.of(new JobId("new")));
     }
 
     @Test
