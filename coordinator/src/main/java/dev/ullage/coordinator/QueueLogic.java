@@ -68,7 +68,9 @@ final class QueueLogic {
             return desk.requeue(requeue.job(), now);
         }
         if (message instanceof RequestsQuery query) {
-            return desk.requests(query.job(), cluster, now);
+            return query.most().isPresent() && query.job().isEmpty()
+                    ? desk.firstRequests(query.most().getAsInt(), cluster, now)
+                    : desk.requests(query.job(), cluster, now);
         }
         throw new IllegalArgumentException("no message about requests: " + message);
     }

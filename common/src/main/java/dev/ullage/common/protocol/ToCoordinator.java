@@ -274,8 +274,16 @@ public sealed interface ToCoordinator extends WireMessage {
      * Somebody wants to see the queue.
      *
      * @param job only its request; empty: all
+     * @param most of all: so many that wait, and so many that are neither that nor placed or cancelled; empty: no
+     *     bound. An older coordinator does not know of it and answers with all
      */
-    record RequestsQuery(Optional<JobId> job, ActorRef<ToOperator> replyTo) implements ToCoordinator {}
+    record RequestsQuery(Optional<JobId> job, OptionalInt most, ActorRef<ToOperator> replyTo) implements ToCoordinator {
+
+        /** Of one request, or of all. */
+        public RequestsQuery(Optional<JobId> job, ActorRef<ToOperator> replyTo) {
+            this(job, OptionalInt.empty(), replyTo);
+        }
+    }
 
     /**
      * A job no longer asks, and what is reserved for it is released. What runs is to end: its submitter is told.

@@ -129,10 +129,19 @@ public sealed interface ToOperator extends WireMessage {
         }
     }
 
-    /** Where requests stand: those that wait in the order of the queue, then the others by their jobs' names. */
-    record Requests(List<RequestState> states) implements ToOperator {
+    /**
+     * Where requests stand: those that wait in the order of the queue, then the others by their jobs' names.
+     *
+     * @param counts of all there are, where {@code states} has only some of them
+     */
+    record Requests(List<RequestState> states, Optional<RequestCounts> counts) implements ToOperator {
         public Requests {
             states = List.copyOf(states);
+        }
+
+        /** All that was asked for. */
+        public Requests(List<RequestState> states) {
+            this(states, Optional.empty());
         }
     }
 

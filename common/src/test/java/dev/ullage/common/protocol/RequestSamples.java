@@ -46,10 +46,10 @@ final class RequestSamples {
     static List<WireMessage> full(ActorRef<ToOperator> operator) {
         return List.of(
                 new SubmitRequest(request(), 61_000, true, operator, Optional.of(ROOM)),
-                new RequestsQuery(Optional.of(JOB), operator),
+                new RequestsQuery(Optional.of(JOB), OptionalInt.of(50), operator),
                 new CancelRequest(JOB, true, operator),
                 new RequeueRequest(JOB, operator),
-                new Requests(List.of(requestState())),
+                new Requests(List.of(requestState()), Optional.of(new RequestCounts(34, 2, 7, 1, 3))),
                 new RequestRefused(List.of("this can never fit: 8 ranks with 90.0 GiB each")));
     }
 

@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.admission;
 
+import dev.ullage.common.protocol.RequestCounts;
 import dev.ullage.common.protocol.ToOperator.QueueFigures;
 import dev.ullage.common.protocol.ToOperator.QueueFigures.Bucket;
 import dev.ullage.coordinator.admission.Entry.Stage;
@@ -33,6 +34,15 @@ final class AdmissionCounts {
 
     void failed() {
         failed++;
+    }
+
+    static RequestCounts in(Collection<Entry> entries) {
+        return new RequestCounts(
+                in(entries, Stage.WAITING),
+                in(entries, Stage.PLACING),
+                in(entries, Stage.PLACED),
+                in(entries, Stage.REQUEUED),
+                in(entries, Stage.LOST));
     }
 
     QueueFigures figures(Collection<Entry> entries) {

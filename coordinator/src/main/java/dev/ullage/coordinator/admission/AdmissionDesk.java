@@ -25,7 +25,6 @@ import dev.ullage.coordinator.admission.GangAttempt.Send;
 import dev.ullage.coordinator.events.Change;
 import dev.ullage.coordinator.events.EventKind;
 import dev.ullage.coordinator.planning.KeptRoom.WantedRoom;
-import dev.ullage.coordinator.planning.balance.QueueOrder;
 import dev.ullage.coordinator.view.ClusterView;
 import java.time.Duration;
 import java.time.Instant;
@@ -54,6 +53,9 @@ public final class AdmissionDesk {
 
     /** How many of the last requests are remembered. */
     private static final int USUAL = 64;
+
+    /** Who has waited for less has just come: until its request is here a submitter's own clock goes on. */
+    private static final Duration NEW_FOR = Duration.ofSeconds(2);
 
     private static final Duration LONGEST_WAIT = Duration.ofDays(3650);
 
@@ -135,7 +137,7 @@ public final class AdmissionDesk {
             rooms.choose(message, Optional.empty());
         }
         JobRequest request = message.request();
-        if (stage == Stage.WAITING && waited.isZero() && request.ranks() > 0) {
+        if (stage == Stage.WAITING && waited.compareTo(NEW_FOR) < 0 && request.ranks() > 0) {
             note(EventKind.JOB_SUBMITTED, request.job(), "waits for room: " + request.text());
         }
         return atOnce(Entry.submitted(request, submittedAt, stage, now), now);
@@ -199,6 +201,18 @@ public final class AdmissionDesk {
         List<Entry> all = new ArrayList<>(queue);
         entries.values().stream().filter(entry -> !entry.is(Stage.WAITING)).forEach(all::add);
         return new Requests(picture.states(all, job, cluster.view(), settings.lease(), now));
+    }
+
+    /** So many of those that wait and of those that are on their way somewhere; of the others only how many. */
+    public Requests firstRequests(int most, Cluster cluster, Instant now) {
+        List<Entry> shown = new ArrayList<>(queue().stream().limit(most).toList());
+        entries.values().stream()
+                .filter(entry -> entry.is(Stage.PLACING) || entry.is(Stage.REQUEUED) || entry.is(Stage.LOST))
+                .limit(most)
+                .forEach(shown::add);
+        return new Requests(
+                picture.states(shown, Optional.empty(), cluster.view(), settings.lease(), now),
+                Optional.of(AdmissionCounts.in(entries.values())));
     }
 
     /** A job is to ask no longer, and to end if it runs. */
@@ -288,15 +302,9 @@ public final class AdmissionDesk {
     private List<Entry> queue() {
         return entries.values().stream()
                 .filter(entry -> entry.is(Stage.WAITING))
-                .sorted(Comparator.comparingDouble(this::key).thenComparing(Entry::job))
+                .sorted(Comparator.comparingDouble((Entry entry) -> entry.key(settings))
+                        .thenComparing(Entry::job))
                 .toList();
-    }
-
-    private double key(Entry entry) {
-        return QueueOrder.key(
-                entry.submittedAt().toEpochMilli(),
-                settings.weight(entry.request().priority()),
-                settings.age().toMillis());
     }
 
     /** For whoever measures it. */
@@ -458,16 +466,12 @@ public final class AdmissionDesk {
                         parts)
                 .with(entry.request().wanted().host());
         pauses.remove(entry.job());
-        remember(entry.request());
-        attempts.begin(reservation, now);
-        entries.put(entry.job(), entry.to(Stage.PLACING, Optional.of(reservation), Optional.empty(), now));
-    }
-
-    private void remember(JobRequest request) {
-        usual.addLast(request);
+        usual.addLast(entry.request());
         if (usual.size() > USUAL) {
             usual.removeFirst();
         }
+        attempts.begin(reservation, now);
+        entries.put(entry.job(), entry.to(Stage.PLACING, Optional.of(reservation), Optional.empty(), now));
     }
 
     /** What is reserved or being reserved, with what is asked of hosts. */

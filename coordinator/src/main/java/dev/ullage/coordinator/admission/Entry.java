@@ -10,6 +10,8 @@ import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservedPart;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.RequestState;
+import dev.ullage.config.QueueSettings;
+import dev.ullage.coordinator.planning.balance.QueueOrder;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
@@ -114,6 +116,14 @@ record Entry(
 
     JobId job() {
         return request.job();
+    }
+
+    /** Where it stands in the queue: the lowest is first. */
+    double key(QueueSettings settings) {
+        return QueueOrder.key(
+                submittedAt.toEpochMilli(),
+                settings.weight(request.priority()),
+                settings.age().toMillis());
     }
 
     boolean is(Stage other) {

@@ -30,7 +30,20 @@ final class RequestJson {
         return json;
     }
 
+    /** One of many: where its ranks are is left out. */
+    static ObjectNode withoutRanks(RequestState state) {
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        putRequest(json, state);
+        return json;
+    }
+
     private static void put(ObjectNode json, RequestState state) {
+        putRequest(json, state);
+        ArrayNode ranks = json.putArray("ranks");
+        state.ranks().forEach(rank -> put(ranks.addObject(), rank));
+    }
+
+    private static void putRequest(ObjectNode json, RequestState state) {
         Optional<Waiting> waiting = state.waiting();
         OptionalInt position = waiting.map(Waiting::position).orElse(OptionalInt.empty());
         OptionalLong startsIn = waiting.map(Waiting::startsInMillis).orElse(OptionalLong.empty());
@@ -47,8 +60,6 @@ final class RequestJson {
         json.put("waitedMillis", state.waitedMillis());
         json.put("leaseMillis", state.leaseMillis());
         json.put("room", state.room().orElse(null));
-        ArrayNode ranks = json.putArray("ranks");
-        state.ranks().forEach(rank -> put(ranks.addObject(), rank));
         ArrayNode notes = json.putArray("notes");
         state.notes().forEach(notes::add);
     }

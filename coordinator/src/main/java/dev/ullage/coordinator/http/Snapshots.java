@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.coordinator.http.QueueJson.Part;
 import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -12,15 +13,16 @@ import java.util.TreeMap;
  * The status as it goes to those who watch: once in full, then only the devices that changed. Pure; immutable.
  *
  * <p>A device has the fields of {@link StatusJson} and the name of its node. Ages grow by themselves: a device of which
- * nothing else changed is only named with the age of its sample.
+ * nothing else changed is only named with the age of its sample, and a queue of which nothing else changed is left out.
  */
 final class Snapshots {
     static final Snapshots NONE =
-            new Snapshots(JsonNodeFactory.instance.objectNode(), new TreeMap<>(), new TreeMap<>());
+            new Snapshots(JsonNodeFactory.instance.objectNode(), new TreeMap<>(), new TreeMap<>(), Part.UNKNOWN);
 
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
     private static final String SAMPLE_AGE = "sampleAgeMillis";
     private static final String AGE = "ageMillis";
+    private static final String QUEUE = "queue";
 
     /** Everything that is not about one device. */
     private final ObjectNode rest;
@@ -29,15 +31,21 @@ final class Snapshots {
     /** The same without what grows by itself: what is compared. */
     private final NavigableMap<String, ObjectNode> ageless;
 
+    private final Part queue;
+
     private Snapshots(
-            ObjectNode rest, NavigableMap<String, ObjectNode> devices, NavigableMap<String, ObjectNode> ageless) {
+            ObjectNode rest,
+            NavigableMap<String, ObjectNode> devices,
+            NavigableMap<String, ObjectNode> ageless,
+            Part queue) {
+        this.queue = queue;
         this.rest = rest;
         this.devices = devices;
         this.ageless = ageless;
     }
 
     /** @param status from {@link StatusJson}; it is taken apart */
-    static Snapshots of(ObjectNode status) {
+    static Snapshots of(ObjectNode status, Part queue) {
         NavigableMap<String, ObjectNode> devices = new TreeMap<>();
         NavigableMap<String, ObjectNode> ageless = new TreeMap<>();
         ArrayNode nodes = NODES.arrayNode();
@@ -57,13 +65,14 @@ final class Snapshots {
         }
         status.remove("rollouts");
         status.set("nodes", nodes);
-        return new Snapshots(status, devices, ageless);
+        return new Snapshots(status, devices, ageless, queue);
     }
 
     /** All of it. */
     ObjectNode full() {
         ObjectNode json = NODES.objectNode().put("full", true);
         json.setAll(rest);
+        json.set(QUEUE, queue.shown());
         ArrayNode all = json.putArray("devices");
         devices.values().forEach(all::add);
         return json;
@@ -73,6 +82,9 @@ final class Snapshots {
     ObjectNode since(Snapshots before) {
         ObjectNode json = NODES.objectNode().put("full", false);
         json.setAll(rest);
+        if (!queue.ageless().equals(before.queue.ageless())) {
+            json.set(QUEUE, queue.shown());
+        }
         ArrayNode changed = json.putArray("devices");
         ObjectNode ages = json.putObject("ages");
         devices.forEach((uuid, device) -> {

@@ -6,15 +6,18 @@ import dev.ullage.common.model.EventId;
 import dev.ullage.common.protocol.ClusterEvent;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
+import dev.ullage.common.protocol.ToOperator.Requests;
 import dev.ullage.config.StreamSettings;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.apache.pekko.NotUsed;
 import org.apache.pekko.stream.BoundedSourceQueue;
@@ -51,6 +54,9 @@ final class StreamHub {
         CompletionStage<Optional<ClusterStatus>> status();
 
         CompletionStage<Optional<Events>> events(Optional<EventId> after);
+
+        /** The first of the queue; asked only of a coordinator that has one. */
+        CompletionStage<Optional<Requests>> queue();
     }
 
     /**
@@ -75,7 +81,9 @@ final class StreamHub {
         }
     }
 
-    private record Answers(Optional<ClusterStatus> status, Optional<Events> events) {}
+    private record Cluster(Optional<ClusterStatus> status, Optional<Requests> queue) {}
+
+    private record Answers(Cluster cluster, Optional<Events> events) {}
 
     private final Coordinator coordinator;
     private final StreamSettings settings;
@@ -128,6 +136,7 @@ final class StreamHub {
         }
         coordinator
                 .status()
+                .thenCompose(this::withQueue)
                 .thenCombine(coordinator.events(known), Answers::new)
                 .thenAccept(this::publish)
                 .whenComplete((done, failure) -> {
@@ -138,6 +147,13 @@ final class StreamHub {
                         isAsking = false;
                     }
                 });
+    }
+
+    /** A coordinator of before there was a queue would leave the question without an answer, and everybody waiting. */
+    private CompletionStage<Cluster> withQueue(Optional<ClusterStatus> status) {
+        return status.flatMap(ClusterStatus::queue).isEmpty()
+                ? CompletableFuture.completedStage(new Cluster(status, Optional.empty()))
+                : coordinator.queue().thenApply(queue -> new Cluster(status, queue));
     }
 
     /** Every stream ends as it should, after what waits for its reader; nobody may join any more. */
@@ -168,13 +184,17 @@ final class StreamHub {
 
     /** Written outside the lock, so that nobody who joins waits for it. */
     private void publish(Answers answers) {
-        Optional<Snapshots> next = answers.status().map(status -> Snapshots.of(StatusJson.of(status, clock.instant())));
+        Instant now = clock.instant();
+        Cluster cluster = answers.cluster();
+        Optional<Snapshots> next = cluster.status()
+                .map(status -> Snapshots.of(StatusJson.of(status, now), QueueJson.of(cluster.queue(), now)));
         Wanted wanted = wanted();
         Optional<ByteString> full = wanted.full()
                 ? Optional.of(frame(next.map(Snapshots::full).orElseGet(this::unanswered)))
                 : Optional.empty();
         Optional<ByteString> changes = wanted.changes()
-                ? Optional.of(frame(next.map(now -> now.since(wanted.before())).orElseGet(this::unanswered)))
+                ? Optional.of(
+                        frame(next.map(known -> known.since(wanted.before())).orElseGet(this::unanswered)))
                 : Optional.empty();
         deliver(answers, next, full, changes);
     }

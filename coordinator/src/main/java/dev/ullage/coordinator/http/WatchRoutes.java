@@ -4,10 +4,12 @@ import dev.ullage.common.model.EventId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
+import dev.ullage.common.protocol.ToCoordinator.RequestsQuery;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
+import dev.ullage.common.protocol.ToOperator.Requests;
 import dev.ullage.config.StreamSettings;
 import java.time.Clock;
 import java.time.Duration;
@@ -15,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -137,6 +140,13 @@ final class WatchRoutes extends AllDirectives {
             @Override
             public CompletionStage<Optional<Events>> events(Optional<EventId> after) {
                 return ask(replyTo -> new EventsQuery(after, replyTo), Events.class);
+            }
+
+            @Override
+            public CompletionStage<Optional<Requests>> queue() {
+                return ask(
+                        replyTo -> new RequestsQuery(Optional.empty(), OptionalInt.of(QueueJson.MOST), replyTo),
+                        Requests.class);
             }
         };
     }

@@ -11,11 +11,14 @@ import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankGroup;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
+import dev.ullage.common.protocol.RequestCounts;
 import dev.ullage.common.protocol.RequestState;
 import dev.ullage.common.protocol.RequestState.RankPlace;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.QueueFigures;
 import dev.ullage.common.protocol.ToOperator.RequestRefused;
+import dev.ullage.common.protocol.ToOperator.Requests;
+import dev.ullage.coordinator.events.EventKind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -343,6 +346,9 @@ class AdmissionDeskTest {
         cluster.say(request, 0, true);
         cluster.passes(Duration.ofSeconds(10));
         assertThat(cluster.state("job").state()).isEqualTo(RequestState.LOST);
+        assertThat(cluster.first(0).states()).isEmpty();
+        assertThat(cluster.first(1).states()).isEqualTo(cluster.states());
+        assertThat(cluster.first(1).counts()).contains(new RequestCounts(0, 0, 0, 0, 1));
 
         cluster.say(request, 0, false);
         cluster.ticks(4);
@@ -370,6 +376,21 @@ class AdmissionDeskTest {
                         new NodeId("node-0"), new NodeId("node-2"), new NodeId("node-2"), new NodeId("node-2"));
     }
 
+    // A submitter's request is on its way for some milliseconds; one that says it to the next coordinator is not new.
+    @Test
+    void onlyWhoHasJustComeIsTold() {
+        VirtualCluster cluster = VirtualCluster.of(RESERVE, DEVICE, 1);
+        cluster.tick();
+        cluster.say(with(Priority.MEDIUM, "new", 1), 40, false);
+        cluster.say(with(Priority.MEDIUM, "old", 1), 60_000, false);
+        cluster.tick();
+
+        assertThat(cluster.changes)
+                .filteredOn(change -> change.kind() == EventKind.JOB_SUBMITTED)
+                .extracting(change -> change.about().job())
+                .containsExactly(Optional.of(new JobId("new")));
+    }
+
     @Test
     void noMoreRequestsThanThereMayBe() {
         VirtualCluster cluster = VirtualCluster.of(RESERVE, DEVICE, 1);
@@ -378,6 +399,9 @@ class AdmissionDeskTest {
         }
 
         assertThat(refusal(cluster, with(Priority.HIGH, "one-more", 1))).contains("1000 requests", "max-requests");
+        Requests first = cluster.first(3);
+        assertThat(first.states()).isEqualTo(cluster.states().subList(0, 3));
+        assertThat(first.counts()).contains(new RequestCounts(1_000, 0, 0, 0, 0));
         assertThat(cluster.states().get(999).waiting().orElseThrow().waitsFor()).isEqualTo("999 jobs stand before it");
     }
 }

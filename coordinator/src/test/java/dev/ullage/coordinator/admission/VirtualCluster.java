@@ -411,6 +411,10 @@ final class VirtualCluster {
         return requests.states().get(0);
     }
 
+    Requests first(int most) {
+        return desk.firstRequests(most, cluster(), now);
+    }
+
     List<RequestState> states() {
         return desk.requests(Optional.empty(), cluster(), now).states();
     }

@@ -14,6 +14,10 @@ class SnapshotsTest {
         return StatusJson.of(Statuses.active(Statuses.deviceWithARank()), NOW);
     }
 
+    private static Snapshots snapshots(ObjectNode status) {
+        return Snapshots.of(status, QueueJson.Part.UNKNOWN);
+    }
+
     private static ObjectNode device(ObjectNode status) {
         return (ObjectNode) status.at("/nodes/0/devices/0");
     }
@@ -22,7 +26,7 @@ class SnapshotsTest {
     void theFirstHasEverythingTheStatusHasOfADevice() {
         JsonNode device = device(status());
 
-        ObjectNode full = Snapshots.of(status()).full();
+        ObjectNode full = snapshots(status()).full();
 
         assertThat(full.path("full").asBoolean()).isTrue();
         assertThat(full.path("coordinator").path("epoch").asInt()).isEqualTo(3);
@@ -39,7 +43,7 @@ class SnapshotsTest {
         device(older).put("sampleAgeMillis", 1_300);
         ((ObjectNode) device(older).at("/ranks/0")).put("ageMillis", 750);
 
-        ObjectNode changes = Snapshots.of(older).since(Snapshots.of(status()));
+        ObjectNode changes = snapshots(older).since(snapshots(status()));
 
         assertThat(changes.path("full").asBoolean()).isFalse();
         assertThat(changes.path("devices")).isEmpty();
@@ -51,7 +55,7 @@ class SnapshotsTest {
         ObjectNode changed = status();
         ((ObjectNode) device(changed).at("/ranks/0")).put("usedBytes", 1);
 
-        ObjectNode changes = Snapshots.of(changed).since(Snapshots.of(status()));
+        ObjectNode changes = snapshots(changed).since(snapshots(status()));
 
         assertThat(changes.at("/devices/0/ranks/0/usedBytes").asInt()).isEqualTo(1);
         assertThat(changes.at("/devices/0/ranks/0/ageMillis").asInt()).isEqualTo(250);
@@ -60,10 +64,10 @@ class SnapshotsTest {
 
     @Test
     void newDevicesAreThereAndLostOnesNamed() {
-        Snapshots none = Snapshots.of(StatusJson.of(Statuses.active(), NOW));
+        Snapshots none = snapshots(StatusJson.of(Statuses.active(), NOW));
 
-        assertThat(Snapshots.of(status()).since(none).path("devices")).hasSize(1);
-        assertThat(none.since(Snapshots.of(status())).path("gone").toString()).isEqualTo("[\"GPU-1\"]");
+        assertThat(snapshots(status()).since(none).path("devices")).hasSize(1);
+        assertThat(none.since(snapshots(status())).path("gone").toString()).isEqualTo("[\"GPU-1\"]");
     }
 
     @Test
@@ -71,6 +75,6 @@ class SnapshotsTest {
         ObjectNode status = status();
         status.putArray("jobs").addObject().put("job", "bert").put("oomMoves", 2);
 
-        assertThat(Snapshots.of(status).full().at("/jobs/0/oomMoves").asInt()).isEqualTo(2);
+        assertThat(snapshots(status).full().at("/jobs/0/oomMoves").asInt()).isEqualTo(2);
     }
 }

@@ -10,6 +10,7 @@ import dev.ullage.common.protocol.ClusterEvent;
 import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
+import dev.ullage.common.protocol.ToOperator.Requests;
 import dev.ullage.common.testing.Eventually;
 import dev.ullage.config.StreamSettings;
 import java.time.Clock;
@@ -76,6 +77,8 @@ class StreamHubTest {
         private boolean isSilent;
         private final CompletableFuture<Optional<ClusterStatus>> late = new CompletableFuture<>();
         private final List<Optional<EventId>> asked = new ArrayList<>();
+        private Optional<Requests> queue = Optional.of(new Requests(List.of(Statuses.request())));
+        private int queueAsked;
 
         @Override
         public CompletionStage<Optional<ClusterStatus>> status() {
@@ -89,6 +92,12 @@ class StreamHubTest {
                     .filter(event -> after.isEmpty() || event.id().compareTo(after.get()) > 0)
                     .toList();
             return CompletableFuture.completedStage(status.map(known -> new Events(later, true)));
+        }
+
+        @Override
+        public CompletionStage<Optional<Requests>> queue() {
+            queueAsked++;
+            return CompletableFuture.completedStage(queue);
         }
     }
 
@@ -146,6 +155,38 @@ class StreamHubTest {
         assertThat(data(next(reader)).path("full").asBoolean(true)).isFalse();
         assertThat(next(reader)).startsWith("id: 3.2\n").doesNotContain("\"3.1\"");
         assertThat(coordinator.asked).containsExactly(Optional.empty(), Optional.of(new EventId(3, 1)));
+    }
+
+    @Test
+    void theQueueComesAlongAndIsLeftOutWhileItOnlyGrowsOlder() throws Exception {
+        StreamHub hub = hub();
+        SinkQueueWithCancel<ByteString> reader = join(hub, everything());
+        hub.tick();
+        JsonNode queue = data(next(reader)).path("queue");
+        assertThat(queue.path("waiting").asInt()).isEqualTo(1);
+        assertThat(queue.at("/items/0/job").asText()).isEqualTo("bert");
+        next(reader);
+
+        hub.tick();
+        assertThat(data(next(reader)).has("queue")).isFalse();
+        coordinator.queue = Optional.of(new Requests(List.of()));
+        hub.tick();
+        assertThat(data(next(reader)).at("/queue/items").isEmpty()).isTrue();
+        coordinator.queue = Optional.empty();
+        hub.tick();
+        assertThat(data(next(reader)).get("queue").isNull()).as("unknown").isTrue();
+    }
+
+    // Its question would have no answer, and all readers would wait for it.
+    @Test
+    void aCoordinatorThatSaysNothingOfAQueueIsNotAskedForOne() throws Exception {
+        coordinator.status = Optional.of(Statuses.empty());
+        StreamHub hub = hub();
+        SinkQueueWithCancel<ByteString> reader = join(hub, everything());
+        hub.tick();
+
+        assertThat(data(next(reader)).get("queue").isNull()).isTrue();
+        assertThat(coordinator.queueAsked).isZero();
     }
 
     @Test
