@@ -25,8 +25,8 @@
  *
  * What fake_cuda.c says that this process uses stands in "<path>.json.cuda", and counts more.
  *
- * Each call is appended to "<path>.calls". -DWITHOUT_MEMORY_V2, -DWITHOUT_PROCESSES_V3 and -DWITHOUT_PROCESSES_V2 make an
- * older library, and so does -DWITHOUT_MEMORY_LIMITS. -DBENCH: one script, no log of calls, other memory each time.
+ * Each call is appended to "<path>.calls". -DWITHOUT_MEMORY_V2, -DWITHOUT_PROCESSES_V3 and -DWITHOUT_PROCESSES_V2 make
+ * an older library, and so does -DWITHOUT_MEMORY_LIMITS. -DBENCH: one script, no log of calls, other memory each time.
  */
 #define _GNU_SOURCE
 #include "fake_script.h"

@@ -163,7 +163,7 @@ public final class NvmlProbe implements GpuProbe {
             return withXid(reader.read(device.get()), xids.problem(device.get()));
         }
         return Optional.ofNullable(lastIndex.get(id))
-                .map(index -> nothing("device " + id + " is no longer listed: " + found.problemsAt(index)))
+                .map(index -> nothing("device " + id + " is no longer listed: " + found.problemsOf(id, index)))
                 .orElseGet(() -> nothing("device " + id + " is not one of this probe's devices"));
     }
 

@@ -229,6 +229,11 @@ class NvmlFaultsTest {
             nvml.with("count", 2).with("device.1.uuid", FIRST).with("device.1.memory", "7000,0,0,7000");
             assertThat(probe.rescan()).extracting(DeviceInfo::id).containsExactly(LAST, FIRST);
             assertThat(probe.read(FIRST).memory().orElseThrow().total().value()).isEqualTo(7000);
+            nvml.with("device.1.mig", 1).with("device.1.migmax", 7);
+            assertThat(probe.rescan()).extracting(DeviceInfo::id).containsExactly(LAST);
+            assertThat(probe.read(FIRST).problems())
+                    .as("the reason stands at its new index")
+                    .containsExactly("device " + FIRST + " is no longer listed: " + NvmlDevices.IN_MIG_MODE);
         }
     }
 
