@@ -2,36 +2,37 @@
  * A libnvidia-ml.so.1 without a GPU. It answers from a script, so that the Java binding is tested over the real calling
  * convention: names, structure sizes, version tags, out-parameters.
  *
- * The script is read anew for each call from "<this library's own path>.script", lines of "key=value":
+ * The script is "<this library's own path>.json" (fake_script.h says how it is written), or "<path>.script" with the
+ * same as lines of "key=value":
  *
- *     driver=550.54.15
- *     count=2
- *     rc.<function>=<code>                   the function answers with this code; "hang": it does not come back for as
- *                                            long as the script says so
- *     device.<index>.rc.<function>=<code>    the same, for one device
- *     device.<index>.uuid= .name= .pci=      texts
- *     device.<index>.mig=0|1                 without it the mode is not supported
- *     device.<index>.migmax=<n>              how many MIG instances it may have; those with a UUID exist
- *     device.<index>.mig<place>.<field>=     any field of a device, for a MIG instance; and .gi= .ci= .slices=<gpu>,
+ *     driver                     text
+ *     count                      how many devices
+ *     rc.<function>              the function answers with this code; "hang": it does not come back for as long as the
+ *                                script says so
+ *     device.<index>.rc.<function>           the same, for one device
+ *     device.<index>.uuid .name .pci         texts; with ".hex" behind it, any bytes
+ *     device.<index>.mig                     0 or 1; without it the mode is not supported
+ *     device.<index>.migmax                  how many MIG instances it may have; those with a UUID exist
+ *     device.<index>.mig<place>.<field>      any field of a device, for a MIG instance; and .gi .ci .slices: <gpu>,
  *                                            <compute>,<MiB>
- *     device.<index>.memory=<total>,<reserved>,<used>,<free>
- *     device.<index>.compute=<pid>:<bytes>[:<gpu instance>],...    and .graphics=; bytes "na" is
- *                                            NVML_VALUE_NOT_AVAILABLE
- *     device.<index>.compute.sizing=<n>      what is answered when asked how many; without it, how many there are
- *     device.<index>.limitused=<bytes>       what the processes of any cgroup use of it
- *     limitstep=<bytes>                      limits are rounded up to multiples of this, as drivers do
- *     event=<number>:<index>:<xid>           an Xid error; delivered when the number changes. Without it: no events
+ *     device.<index>.memory                  <total>,<reserved>,<used>,<free>
+ *     device.<index>.compute .graphics       <pid>:<bytes>[:<gpu instance>],...; bytes "na" is NVML_VALUE_NOT_AVAILABLE
+ *     device.<index>.compute.sizing          what is answered when asked how many; without it, how many there are
+ *     device.<index>.limitused               bytes that the processes of any cgroup use of it
+ *     limitstep                              limits are rounded up to multiples of so many bytes, as drivers do
+ *     event                                  <number>:<index>:<xid>, an Xid error, delivered when the number changes;
+ *                                            "storm:<index>:<xid>": again and again. Without it: no events
  *
- * Each call is appended to "<path>.calls". -DWITHOUT_MEMORY_V2, -DWITHOUT_PROCESSES_V3 and -DWITHOUT_PROCESSES_V2 make an
- * older library, and so does -DWITHOUT_MEMORY_LIMITS. -DBENCH: one script, no log of calls, other memory each time.
+ * What fake_cuda.c says that this process uses stands in "<path>.json.cuda", and counts more.
+ *
+ * Each call is appended to "<path>.calls". -DWITHOUT_MEMORY_V2, -DWITHOUT_PROCESSES_V3 and -DWITHOUT_PROCESSES_V2 make
+ * an older library, and so does -DWITHOUT_MEMORY_LIMITS. -DBENCH: one script, no log of calls, other memory each time.
  */
 #define _GNU_SOURCE
+#include "fake_script.h"
+
 #include <dlfcn.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define SUCCESS 0
 #define INVALID_ARGUMENT 2
@@ -95,30 +96,39 @@ static void path(char *out, size_t size, const char *suffix) {
     snprintf(out, size, "%s%s", self.dli_fname, suffix);
 }
 
-/* The value of a key in the script; 0 if it has none. */
-static int find(const char *script, const char *key, char *out, size_t size) {
-    size_t length = strlen(key);
-    for (const char *line = script; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        if (strncmp(line, key, length) == 0 && line[length] == '=') {
-            snprintf(out, size, "%.*s", (int) strcspn(line + length + 1, "\n"), line + length + 1);
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static int value(const char *key, char *out, size_t size) {
-    static __thread char text[1 << 17];
+/* Script of the other kind: the lines as they are. */
+static const char *plain_lines(void) {
+    static __thread char text[SCRIPT_BYTES];
 #ifdef BENCH
-    if (*text) return find(text, key, out, size);
+    if (*text) return text;
 #endif
     char file[4096];
     path(file, sizeof file, ".script");
-    FILE *script = fopen(file, "r");
-    if (!script) return 0;
-    text[fread(text, 1, sizeof text - 1, script)] = 0;
-    fclose(script);
-    return find(text, key, out, size);
+    return script_load(file, text) ? text : NULL;
+}
+
+/* The value of a key in the script; 0 if it has none. */
+static int value(const char *key, char *out, size_t size) {
+    char file[4096];
+#ifdef BENCH
+    static __thread const char *known;
+    if (!known) {
+        path(file, sizeof file, ".json");
+        known = script_lines(file) ? script_lines(file) : plain_lines();
+    }
+    return script_find(known, key, out, size);
+#else
+    path(file, sizeof file, ".json");
+    const char *lines = script_lines(file);
+    int found = script_find(lines ? lines : plain_lines(), key, out, size);
+    char used[4096];
+    path(file, sizeof file, ".json.cuda");
+    if (script_find(script_lines(file), key, used, sizeof used)) {
+        snprintf(out, size, "%s", used);
+        return 1;
+    }
+    return found;
+#endif
 }
 
 static int number(const char *key, int otherwise) {
@@ -160,6 +170,7 @@ static int code(const char *function) {
         fclose(calls);
     }
 #endif
+    script_called(function);
     snprintf(key, sizeof key, "rc.%s", function);
     return settled(key, SUCCESS);
 }
@@ -174,6 +185,18 @@ static int device_code(void *handle, const char *function, int *index) {
     snprintf(field, sizeof field, "rc.%s", function);
     device_key(*index, field, key, sizeof key);
     return settled(key, all);
+}
+
+/* A text, or the bytes that stand there as hexadecimal digits. */
+static int device_text(int device, const char *field, char *out, size_t size) {
+    char name[64], hex[256];
+    snprintf(name, sizeof name, "%s.hex", field);
+    if (!device_value(device, name, hex, sizeof hex)) return device_value(device, field, out, size);
+    size_t length = 0;
+    for (unsigned int byte; length + 1 < size && sscanf(hex + 2 * length, "%2x", &byte) == 1; length++)
+        out[length] = (char) byte;
+    out[length] = 0;
+    return 1;
 }
 
 static int device_number(void *device, const char *function, const char *field, unsigned int *out) {
@@ -233,20 +256,20 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **handle) {
 int nvmlDeviceGetName(void *device, char *name, unsigned int length) {
     char from[256];
     int index, rc = device_code(device, "nvmlDeviceGetName", &index);
-    return rc ? rc : text(rc, device_value(index, "name", from, sizeof from), from, name, length);
+    return rc ? rc : text(rc, device_text(index, "name", from, sizeof from), from, name, length);
 }
 
 int nvmlDeviceGetUUID(void *device, char *uuid, unsigned int length) {
     char from[256];
     int index, rc = device_code(device, "nvmlDeviceGetUUID", &index);
-    return rc ? rc : text(rc, device_value(index, "uuid", from, sizeof from), from, uuid, length);
+    return rc ? rc : text(rc, device_text(index, "uuid", from, sizeof from), from, uuid, length);
 }
 
 int nvmlDeviceGetPciInfo_v3(void *device, pci_info *pci) {
     char from[256];
     int index, rc = device_code(device, "nvmlDeviceGetPciInfo_v3", &index);
     memset(pci, 0, sizeof *pci);
-    return rc ? rc : text(rc, device_value(index, "pci", from, sizeof from), from, pci->bus_id, sizeof pci->bus_id);
+    return rc ? rc : text(rc, device_text(index, "pci", from, sizeof from), from, pci->bus_id, sizeof pci->bus_id);
 }
 
 int nvmlDeviceGetMigMode(void *device, unsigned int *current, unsigned int *pending) {
@@ -322,9 +345,12 @@ int nvmlEventSetWait_v2(void *set, event_data *data, unsigned int timeout) {
     char event[64] = "0:0:0";
     int number = 0, device = 0;
     (void) set;
+    if (value("rc.nvmlEventSetWait_v2", event, sizeof event)) return code("nvmlEventSetWait_v2");
     for (unsigned int waited = 0; waited < timeout; waited += 10) {
         value("event", event, sizeof event);
-        if (sscanf(event, "%d:%d:%llu", &number, &device, &data->data) == 3 && number != delivered) {
+        int is_storm = sscanf(event, "storm:%d:%llu", &device, &data->data) == 2;
+        int is_one = sscanf(event, "%d:%d:%llu", &number, &device, &data->data) == 3 && number != delivered;
+        if (is_storm || is_one) {
             delivered = number;
             data->device = handles + device;
             data->type = 8;
@@ -367,68 +393,7 @@ int nvmlDeviceGetMemoryInfo(void *device, memory_v1 *info) {
 }
 
 #ifndef WITHOUT_MEMORY_LIMITS
-typedef struct {
-    const char *name_space;
-    unsigned long long soft, hard;
-} set_limits;
-
-typedef struct {
-    const char *name_space;
-    unsigned long long soft, hard, used;
-} get_limits;
-
-_Static_assert(sizeof(set_limits) == 24 && sizeof(get_limits) == 32, "nvmlSetMemoryLimits_v1_t");
-
-#define NO_LIMIT (~0ULL)
-static struct {
-    int device;
-    char name_space[1024];
-    unsigned long long soft, hard;
-} limited[64];
-
-/* The entry of a cgroup; a new one has no limits. */
-static int limit_entry(int device, const char *name_space) {
-    int at = 0;
-    while (*limited[at].name_space && (limited[at].device != device || strcmp(limited[at].name_space, name_space))) at++;
-    if (!*limited[at].name_space) {
-        limited[at].device = device;
-        limited[at].hard = NO_LIMIT;
-        snprintf(limited[at].name_space, sizeof limited[at].name_space, "%s", name_space);
-    }
-    return at;
-}
-
-static unsigned long long rounded(unsigned long long amount) {
-    char step[64];
-    unsigned long long by = value("limitstep", step, sizeof step) ? strtoull(step, NULL, 10) : 1;
-    return amount == NO_LIMIT ? amount : (amount + by - 1) / by * by;
-}
-
-int nvmlDeviceSetMemoryLimits_v1(void *device, set_limits *limits) {
-    int index, rc = device_code(device, "nvmlDeviceSetMemoryLimits_v1", &index);
-    if (rc) return rc;
-    if (index >= DEVICES) return NOT_SUPPORTED;
-    if (access(limits->name_space, F_OK)) return NOT_FOUND;
-    int at = limit_entry(index, limits->name_space);
-    limited[at].soft = rounded(limits->soft);
-    limited[at].hard = rounded(limits->hard);
-    char line[1200];
-    snprintf(line, sizeof line, "limits %llu %llu %s", limited[at].soft, limited[at].hard, limits->name_space);
-    return code(line);
-}
-
-int nvmlDeviceGetMemoryLimits_v1(void *device, get_limits *limits) {
-    char used[64];
-    int index, rc = device_code(device, "nvmlDeviceGetMemoryLimits_v1", &index);
-    if (rc) return rc;
-    if (index >= DEVICES) return NOT_SUPPORTED;
-    if (access(limits->name_space, F_OK)) return NOT_FOUND;
-    int at = limit_entry(index, limits->name_space);
-    limits->soft = limited[at].soft;
-    limits->hard = limited[at].hard;
-    limits->used = device_value(index, "limitused", used, sizeof used) ? strtoull(used, NULL, 10) : 0;
-    return SUCCESS;
-}
+#include "fake_limits.h"
 #endif
 
 static int processes(

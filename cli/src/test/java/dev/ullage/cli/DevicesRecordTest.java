@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -45,7 +46,11 @@ class DevicesRecordTest {
                 .start();
         String output = new String(compiler.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(compiler.waitFor()).as(output).isZero();
-        Files.write(Path.of(library + ".script"), List.of(script));
+        Map<String, String> values = new TreeMap<>();
+        for (String line : script) {
+            values.put(line.substring(0, line.indexOf('=')), line.substring(line.indexOf('=') + 1));
+        }
+        new ObjectMapper().writeValue(Path.of(library + ".json").toFile(), values);
         return Files.writeString(
                 folder.resolve("nvml.conf"), "ullage.worker.devices.nvml-library = \"" + library + "\"");
     }

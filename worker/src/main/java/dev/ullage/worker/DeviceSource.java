@@ -17,6 +17,7 @@ import dev.ullage.worker.probe.ProbeUnavailableException.Reason;
 import dev.ullage.worker.probe.SimulatedProbe;
 import dev.ullage.worker.probe.smi.SmiProbe;
 import dev.ullage.worker.ranks.RankSessions.UseListener;
+import dev.ullage.worker.sampling.DeviceReaders;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -62,7 +63,7 @@ public final class DeviceSource {
             String problems = probe.problems().isEmpty()
                     ? "the driver reports no GPU"
                     : probe.problems().toString();
-            probe.close();
+            DeviceReaders.letGo(probe);
             throw new WorkerStartException(Kind.NO_DEVICES, "no GPU can be used: " + withWaysOut(problems));
         }
         return new Devices(probe, MeasuresItself.INSTANCE);
@@ -107,6 +108,14 @@ public final class DeviceSource {
     /** A driver may hang from the first call on; the worker then says so instead of hanging too. */
     static GpuProbe openWithin(Duration deadline, String library) throws ProbeUnavailableException {
         return openWithin(deadline, () -> NvmlProbe.open(library));
+    }
+
+    /**
+     * The real devices through NVML alone. Let go of it with {@link DeviceReaders#letGo}, for its close may hang as
+     * well.
+     */
+    public static GpuProbe nvml(WorkerSettings.Devices settings) throws ProbeUnavailableException {
+        return openWithin(OPEN_WITHIN, library(settings));
     }
 
     /**

@@ -377,6 +377,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         }
         List<String> problems = new ArrayList<>(reading.problems());
         problems.addAll(whose.problems());
+        if (reading.memory().isPresent() && foreign.isEmpty()) {
+            problems.add(ForeignMemory.UNKNOWN);
+        }
         List<RankSample> ranks = sessions.samplesOn(device);
         problems.addAll(watch.problems(device, used, ranks));
         report(sample, foreign, ranks.stream().map(watch::held).toList(), problems);

@@ -5,6 +5,8 @@ import dev.ullage.cli.CliEnvironment;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
 import dev.ullage.cli.show.DevicesTable;
+import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.config.SettingsException;
 import dev.ullage.config.SettingsFlag;
@@ -12,6 +14,7 @@ import dev.ullage.config.SettingsLoader;
 import dev.ullage.config.UllageSettings;
 import dev.ullage.config.WorkerSettings;
 import dev.ullage.worker.DeviceSource;
+import dev.ullage.worker.probe.ContextOverhead;
 import dev.ullage.worker.probe.GpuProbe;
 import dev.ullage.worker.probe.NvmlRecorder;
 import dev.ullage.worker.probe.ProbeUnavailableException;
@@ -48,6 +51,7 @@ public final class DevicesCommand implements Callable<Integer> {
 
     private static final Path PROC = Path.of("/proc");
     private static final Duration READ_WITHIN = Duration.ofSeconds(10);
+    private static final Duration CONTEXT_WITHIN = Duration.ofSeconds(60);
 
     private final CliEnvironment environment;
 
@@ -68,6 +72,12 @@ public final class DevicesCommand implements Callable<Integer> {
     private @Nullable Path record;
 
     @Option(
+            names = "--measure-context",
+            description = "Also make a CUDA context on each device for a moment and say what it costs: memory that no"
+                    + " allocator's limit covers. Takes some hundred MiB of the device.")
+    private boolean measureContext;
+
+    @Option(
             names = "--simulate",
             paramLabel = "SPEC",
             description = "Simulated devices instead of real ones: 8xH100-80G,2xA100-40G")
@@ -82,9 +92,15 @@ public final class DevicesCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws SettingsException, CommandFailure {
-        if (record != null && (from != null || simulate != null)) {
+        if ((record != null || measureContext) && (from != null || simulate != null)) {
             throw new CommandFailure(
-                    ExitCode.USAGE, "--record is of the real devices of this machine; leave out --from and --simulate");
+                    ExitCode.USAGE,
+                    (record != null ? "--record" : "--measure-context")
+                            + " is of the real devices of this machine; leave out --from and --simulate");
+        }
+        if (record != null && measureContext) {
+            throw new CommandFailure(
+                    ExitCode.USAGE, "--record writes down what NVML answers, no more; leave out --measure-context");
         }
         return from == null ? ofThisMachine() : recorded(from);
     }
@@ -98,18 +114,31 @@ public final class DevicesCommand implements Callable<Integer> {
             return recordTo(record, settings.worker().devices());
         }
         try (GpuProbe probe = probe(settings)) {
-            show(List.of(read(probe)), List.of());
+            show(List.of(read(probe, measureContext)), List.of());
             return ExitCode.OK.code();
         } catch (ProbeUnavailableException e) {
             return nothing("no GPU can be used: " + DeviceSource.withWaysOut(String.valueOf(e.getMessage())));
         }
     }
 
-    /** A device that does not answer is shown as one, beside the others. */
-    private static ShownSource read(GpuProbe probe) {
+    /** A device that does not answer is shown as one, beside the others. Lets go of the driver. */
+    private static ShownSource read(GpuProbe probe, boolean measureContext) {
         try (DeviceReaders readers = new DeviceReaders(probe, PROC, READ_WITHIN)) {
-            return ShownSource.of(probe, device -> readers.readWithin(device, READ_WITHIN));
+            ShownSource source = ShownSource.of(probe, device -> readers.readWithin(device, READ_WITHIN));
+            return measureContext ? withContexts(source, probe) : source;
         }
+    }
+
+    /** Of a slice it is not measured: a process sees one only when it is told of it at its start. */
+    private static ShownSource withContexts(ShownSource source, GpuProbe probe) {
+        return source.with(source.devices().stream()
+                .map(device -> device.names()
+                        .uuid()
+                        .filter(uuid -> device.kind() != DeviceKind.MIG)
+                        .map(uuid ->
+                                device.with(ContextOverhead.measureWithin(probe, new DeviceId(uuid), CONTEXT_WITHIN)))
+                        .orElse(device))
+                .toList());
     }
 
     /** What a driver says that cannot be used is worth recording most, so the file is written in any case. */
@@ -119,7 +148,7 @@ public final class DevicesCommand implements Callable<Integer> {
         }
         NvmlRecorder recorder = new NvmlRecorder();
         try (GpuProbe probe = DeviceSource.recorded(devices, recorder)) {
-            ShownSource source = read(probe);
+            ShownSource source = read(probe, false);
             write(recorder, file);
             show(List.of(source), List.of());
             return ExitCode.OK.code();

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.cli.devices.ShownDevice.Figures;
 import dev.ullage.cli.devices.ShownDevice.Names;
 import dev.ullage.cli.devices.ShownDevice.ShownProcess;
+import dev.ullage.common.model.MemoryBytes;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -63,6 +64,13 @@ final class DevicesJson {
                             processes.forEach(process -> list.add(process(process)));
                         },
                         () -> json.putNull("processes"));
+        device.context().ifPresent(context -> {
+            put(
+                    json,
+                    "contextBytes",
+                    context.bytes().stream().mapToLong(MemoryBytes::value).findFirst());
+            json.put("contextHow", context.how());
+        });
         device.problems().forEach(json.putArray("problems")::add);
         return json;
     }

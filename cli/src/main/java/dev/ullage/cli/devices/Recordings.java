@@ -9,7 +9,8 @@ import dev.ullage.worker.probe.smi.SmiReport;
 import dev.ullage.worker.probe.smi.SmiReports;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,7 +45,12 @@ final class Recordings {
 
     private Recordings() {}
 
-    private record Recording(Path file, String text) {}
+    /** @param failure why its text cannot be had; then the text is empty */
+    private record Recording(Path file, String text, Optional<String> failure) {
+        static Recording unreadable(Path file, String why) {
+            return new Recording(file, "", Optional.of(why));
+        }
+    }
 
     static List<ShownSource> read(Path fileOrFolder) throws IOException {
         if (!Files.isDirectory(fileOrFolder)) {
@@ -93,6 +99,9 @@ final class Recordings {
     }
 
     private static ShownSource nvml(String name, Recording recording, Optional<HostMemory> host) {
+        if (recording.failure().isPresent()) {
+            return ShownSource.unreadable(name, List.of(recording.failure().get()));
+        }
         try {
             return ShownSource.of(name, NvmlRecording.parse(recording.text()), host);
         } catch (NvmlRecordingException e) {
@@ -101,12 +110,19 @@ final class Recordings {
     }
 
     private static List<Path> files(Path folder) throws IOException {
+        List<Path> found;
         try (Stream<Path> files = Files.walk(folder)) {
-            return files.filter(file -> FILE.matcher(file.toString()).matches() && Files.isRegularFile(file))
+            found = files.filter(file -> FILE.matcher(file.toString()).matches() && Files.isRegularFile(file))
                     .sorted()
-                    .limit(MAX_FILES)
+                    .limit(MAX_FILES + 1L)
                     .toList();
+        } catch (UncheckedIOException e) {
+            throw new IOException("a folder in it cannot be read: " + e.getMessage(), e);
         }
+        if (found.size() > MAX_FILES) {
+            throw new IOException("it has more than " + MAX_FILES + " files; name a folder in it");
+        }
+        return found;
     }
 
     private static String machine(Path folder, Path file) {
@@ -125,9 +141,18 @@ final class Recordings {
                         .toList());
     }
 
-    private static Recording recording(Path file) throws IOException {
+    /** One file that cannot be read does not keep the others of a folder from being shown. */
+    private static Recording recording(Path file) {
         try (InputStream in = Files.newInputStream(file)) {
-            return new Recording(file, new String(in.readNBytes(MAX_BYTES), StandardCharsets.UTF_8));
+            byte[] bytes = in.readNBytes(MAX_BYTES + 1);
+            // Of half a file the last figure may be half a figure.
+            return bytes.length > MAX_BYTES
+                    ? Recording.unreadable(file, "it is larger than " + (MAX_BYTES >> 20) + " MiB")
+                    : new Recording(file, RecordedText.decode(bytes), Optional.empty());
+        } catch (AccessDeniedException e) {
+            return Recording.unreadable(file, "this user may not read it");
+        } catch (IOException e) {
+            return Recording.unreadable(file, "it cannot be read: " + e.getMessage());
         }
     }
 
@@ -141,7 +166,10 @@ final class Recordings {
             Optional<HostMemory> memory = host(recording);
             host = host.or(() -> memory);
             if (memory.isEmpty()) {
-                reports.add(SmiOutput.parse(recording.text()));
+                reports.add(recording
+                        .failure()
+                        .map(why -> new SmiReport(Optional.empty(), List.of(), false, List.of(why)))
+                        .orElseGet(() -> SmiOutput.parse(recording.text())));
             }
         }
         SmiReport report = SmiReports.join(reports);

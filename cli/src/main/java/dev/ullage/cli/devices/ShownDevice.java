@@ -5,6 +5,7 @@ import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.worker.probe.ContextOverhead;
 import dev.ullage.worker.probe.smi.SmiAmount;
 import dev.ullage.worker.probe.smi.SmiDevice;
 import dev.ullage.worker.probe.smi.SmiMemory;
@@ -20,9 +21,15 @@ import java.util.OptionalLong;
  * A device as it is shown, wherever it was seen. Whatever is not known is empty.
  *
  * @param processes an empty list means nobody, an empty optional not known
+ * @param context what a CUDA context costs on it; empty when nobody asked
  */
 record ShownDevice(
-        Names names, DeviceKind kind, Figures figures, Optional<List<ShownProcess>> processes, List<String> problems) {
+        Names names,
+        DeviceKind kind,
+        Figures figures,
+        Optional<List<ShownProcess>> processes,
+        List<String> problems,
+        Optional<ContextOverhead> context) {
 
     record Names(OptionalInt index, Optional<String> uuid, Optional<String> pciBusId, Optional<String> name) {}
 
@@ -49,7 +56,11 @@ record ShownDevice(
                 .map(process -> new ShownProcess(process.pid(), Optional.empty(), bytes(process.used())))
                 .toList());
         Figures figures = reading.memory().map(ShownDevice::figures).orElse(Figures.UNKNOWN);
-        return new ShownDevice(names, info.kind(), figures, processes, reading.problems());
+        return new ShownDevice(names, info.kind(), figures, processes, reading.problems(), Optional.empty());
+    }
+
+    ShownDevice with(ContextOverhead measured) {
+        return new ShownDevice(names, kind, figures, processes, problems, Optional.of(measured));
     }
 
     private static Figures figures(MemoryUse use) {
@@ -82,7 +93,10 @@ record ShownDevice(
                 .toList());
         List<String> problems = new ArrayList<>(device.problems());
         problems.addAll(reasons(memory));
-        return new ShownDevice(names, device.kind(), figures, processes, problems);
+        if (processes.isEmpty() && problems.stream().noneMatch(problem -> problem.contains("process"))) {
+            problems.add("processes: not part of this output");
+        }
+        return new ShownDevice(names, device.kind(), figures, processes, problems, Optional.empty());
     }
 
     /** {@code total, used: Not Supported}: each reason once, with what it is the reason for. */

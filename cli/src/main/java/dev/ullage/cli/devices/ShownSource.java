@@ -36,6 +36,10 @@ record ShownSource(
         return new ShownSource(probe.description(), Optional.empty(), devices(probe, read), problems(probe), true);
     }
 
+    ShownSource with(List<ShownDevice> changed) {
+        return new ShownSource(name, driver, changed, problems, isReadable);
+    }
+
     private static List<ShownDevice> devices(GpuProbe probe, Function<DeviceId, DeviceReading> read) {
         return probe.devices().stream()
                 .map((DeviceInfo info) -> ShownDevice.of(info, read.apply(info.id())))
@@ -66,11 +70,15 @@ record ShownSource(
     static ShownSource of(String name, SmiReport report, SmiDevices seen) {
         boolean saysThereAreNone = report.problems().stream()
                 .anyMatch(problem -> problem.toLowerCase(Locale.ROOT).startsWith("no devices were found"));
+        List<String> problems = new ArrayList<>(seen.problems());
+        if (report.gpus().isEmpty() && problems.isEmpty()) {
+            problems.add("it names no GPU: it ends behind its header line");
+        }
         return new ShownSource(
                 name,
                 report.driver(),
                 seen.devices().stream().map(ShownDevice::of).toList(),
-                seen.problems(),
+                problems,
                 !report.gpus().isEmpty() || saysThereAreNone);
     }
 }

@@ -22,7 +22,7 @@ interface Machine {
     /** What a command prints; blocks for some seconds at most. */
     Printed run(List<String> command);
 
-    /** Opens NVML, counts devices and closes it. */
+    /** Opens NVML, counts devices and closes it; says so where the driver does not answer in a minute. */
     Nvml nvml();
 
     /** Where the worker's state is kept. */

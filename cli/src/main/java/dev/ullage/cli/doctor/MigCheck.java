@@ -9,6 +9,9 @@ final class MigCheck implements Check {
     private static final String NAME = "MIG";
     private static final List<String> QUERY =
             List.of("--query-gpu=index,mig.mode.current,mig.mode.pending", "--format=csv,noheader");
+    /** A card that has no such mode says N/A; anything else is said by one that is not well. */
+    private static final List<String> MODES =
+            List.of("Enabled", "Disabled", "[N/A]", "N/A", "[Not Supported]", "Not Supported");
 
     @Override
     public Finding look(Machine machine) {
@@ -25,8 +28,12 @@ final class MigCheck implements Check {
         }
         List<String> on = new ArrayList<>();
         List<String> pending = new ArrayList<>();
+        List<String> unknown = new ArrayList<>();
         for (String line : output.get().lines().toList()) {
             String[] cells = line.split(", *", -1);
+            if (!line.isBlank() && (cells.length != 3 || !MODES.contains(cells[1]))) {
+                unknown.add(line.strip());
+            }
             if (cells.length == 3 && cells[1].equals("Enabled")) {
                 on.add(cells[0]);
             }
@@ -39,6 +46,12 @@ final class MigCheck implements Check {
                     NAME,
                     "a change of the mode waits for a reset of GPU " + String.join(", ", pending),
                     "reset the GPU (nvidia-smi --gpu-reset) or restart the host, then restart the worker");
+        }
+        if (!unknown.isEmpty()) {
+            return Finding.warn(
+                    NAME,
+                    "cannot be told of: " + String.join("; ", unknown),
+                    "see \"ullage devices\" for what is wrong with it");
         }
         return Finding.pass(
                 NAME,

@@ -1,9 +1,10 @@
 package dev.ullage.cli.doctor;
 
 import dev.ullage.config.UllageSettings;
+import dev.ullage.worker.DeviceSource;
 import dev.ullage.worker.probe.GpuProbe;
-import dev.ullage.worker.probe.NvmlProbe;
 import dev.ullage.worker.probe.ProbeUnavailableException;
+import dev.ullage.worker.sampling.DeviceReaders;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -90,12 +91,14 @@ final class RealMachine implements Machine {
 
     @Override
     public Nvml nvml() {
-        String library =
-                settings.worker().devices().nvmlLibrary().map(Path::toString).orElse(NvmlProbe.DEFAULT_LIBRARY);
-        try (GpuProbe probe = NvmlProbe.open(library)) {
+        try {
+            GpuProbe probe = DeviceSource.nvml(settings.worker().devices());
             List<String> problems =
                     probe.problems().stream().map(problem -> problem.toString()).toList();
-            return new Nvml(Optional.of(probe.description()), probe.devices().size(), problems, "");
+            Nvml seen =
+                    new Nvml(Optional.of(probe.description()), probe.devices().size(), problems, "");
+            DeviceReaders.letGo(probe);
+            return seen;
         } catch (ProbeUnavailableException e) {
             return new Nvml(Optional.empty(), 0, List.of(), String.valueOf(e.getMessage()));
         }

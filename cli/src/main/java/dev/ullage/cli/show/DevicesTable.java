@@ -32,6 +32,7 @@ public final class DevicesTable {
         });
         text.append(devices.isEmpty() ? "no devices\n" : devices(devices).render(terminal));
         processes(text, devices, terminal);
+        contexts(text, devices);
         problems(text, devices, source, terminal);
     }
 
@@ -81,6 +82,20 @@ public final class DevicesTable {
             }
         }
         text.append(isEmpty ? "" : "\n" + table.render(terminal));
+    }
+
+    private static void contexts(StringBuilder text, List<JsonNode> devices) {
+        for (JsonNode device : devices) {
+            if (device.has("contextHow")) {
+                text.append("\ndevice ")
+                        .append(who(device))
+                        .append(": a CUDA context costs ")
+                        .append(StatusTable.size(device, "contextBytes"))
+                        .append(" (")
+                        .append(StatusTable.clean(device.path("contextHow").asText()))
+                        .append(")\n");
+            }
+        }
     }
 
     private static void problems(StringBuilder text, List<JsonNode> devices, JsonNode source, Terminal terminal) {

@@ -119,7 +119,9 @@ public final class StatusJson {
         put(json, "totalBytes", memory.map(MemoryUse::total));
         put(json, "reservedBytes", memory.flatMap(MemoryUse::reserved));
         put(json, "allocatableBytes", memory.map(MemoryUse::allocatable).or(() -> device.ledger()
-                .map(ledger -> ledger.wanted().allocatable())));
+                .map(ledger -> ledger.wanted().allocatable())
+                // A ledger begun while the device could not be read has nothing to give, which is no measure of it.
+                .filter(amount -> !amount.isZero())));
         put(json, "usedBytes", memory.map(MemoryUse::used));
         put(json, "freeBytes", memory.map(MemoryUse::free));
         put(json, "foreignBytes", device.sample().flatMap(SampleStatus::foreign));

@@ -1,6 +1,7 @@
 package dev.ullage.worker.probe;
 
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.MemoryBytes;
 import java.util.List;
 import java.util.Optional;
 
@@ -8,6 +9,9 @@ import java.util.Optional;
 interface CudaFacts {
     /** Whether the device uses the host's memory; empty when CUDA cannot be asked. */
     Optional<Boolean> isIntegrated(DeviceId device);
+
+    /** All of the device's memory that programs can have; empty when CUDA cannot be asked. */
+    Optional<MemoryBytes> total(DeviceId device);
 
     /** The devices as CUDA numbers them in this process; empty when CUDA cannot be asked. */
     List<DeviceId> numbered();
@@ -20,6 +24,11 @@ interface CudaFacts {
         return new CudaFacts() {
             @Override
             public Optional<Boolean> isIntegrated(DeviceId device) {
+                return Optional.empty();
+            }
+
+            @Override
+            public Optional<MemoryBytes> total(DeviceId device) {
                 return Optional.empty();
             }
 

@@ -1,6 +1,7 @@
 package dev.ullage.worker.probe;
 
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.MemoryBytes;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,8 +25,13 @@ final class JCudaFacts implements CudaFacts {
 
     /**
      * CUDA's devices by UUID, in its order; none when it could not be loaded, and then {@code description} says why.
+     * Complete is a list in which each of CUDA's devices has its place; in another one places are not numbers.
      */
-    private record Loaded(Map<DeviceId, CUdevice> devices, String description) {}
+    private record Loaded(Map<DeviceId, CUdevice> devices, boolean isComplete, String description) {
+        static Loaded nothing(String why) {
+            return new Loaded(Map.of(), false, why);
+        }
+    }
 
     @Override
     public Optional<Boolean> isIntegrated(DeviceId device) {
@@ -37,13 +43,25 @@ final class JCudaFacts implements CudaFacts {
         });
     }
 
+    @Override
+    public Optional<MemoryBytes> total(DeviceId device) {
+        return device(device).flatMap(found -> {
+            long[] bytes = new long[1];
+            int result = JCudaDriver.cuDeviceTotalMem(bytes, found);
+            return result == CUresult.CUDA_SUCCESS && bytes[0] > 0
+                    ? Optional.of(MemoryBytes.of(bytes[0]))
+                    : Optional.empty();
+        });
+    }
+
     Optional<CUdevice> device(DeviceId device) {
         return Optional.ofNullable(loadedNow().devices().get(device));
     }
 
     @Override
     public List<DeviceId> numbered() {
-        return List.copyOf(loadedNow().devices().keySet());
+        Loaded now = loadedNow();
+        return now.isComplete() ? List.copyOf(now.devices().keySet()) : List.of();
     }
 
     @Override
@@ -67,11 +85,10 @@ final class JCudaFacts implements CudaFacts {
             int result = JCudaDriver.cuInit(0);
             return result == CUresult.CUDA_SUCCESS
                     ? list()
-                    : new Loaded(Map.of(), "CUDA does not start: " + CUresult.stringFor(result));
+                    : Loaded.nothing("CUDA does not start: " + CUresult.stringFor(result));
         } catch (LinkageError e) {
             // JCuda's own message is a page long and about JCuda; the usual reason is that there is no libcuda.so.1.
-            return new Loaded(
-                    Map.of(), "CUDA cannot be asked: libcuda.so.1 or JCuda's library for it cannot be loaded here");
+            return Loaded.nothing("CUDA cannot be asked: libcuda.so.1 or JCuda's library for it cannot be loaded here");
         }
     }
 
@@ -87,7 +104,7 @@ final class JCudaFacts implements CudaFacts {
                 idOf(uuid).ifPresent(id -> devices.put(id, device));
             }
         }
-        return new Loaded(devices, "CUDA lists " + devices.size() + " devices");
+        return new Loaded(devices, devices.size() == count[0], "CUDA lists " + devices.size() + " devices");
     }
 
     /** As NVML writes it. A MIG device has another prefix; nobody asks for one here. */

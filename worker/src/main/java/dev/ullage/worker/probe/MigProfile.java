@@ -25,11 +25,11 @@ final class MigProfile {
      */
     static Optional<String> of(RawAttributes attributes, MemoryBytes cardTotal) {
         long cardGibibytes = (cardTotal.value() + MemoryBytes.GIBIBYTE - 1) / MemoryBytes.GIBIBYTE;
-        long bytes = attributes.memoryMebibytes() * MemoryBytes.MEBIBYTE;
-        if (attributes.gpuSlices() < 1 || bytes < 1 || bytes > cardTotal.value()) {
+        long mebibytes = attributes.memoryMebibytes();
+        if (attributes.gpuSlices() < 1 || mebibytes < 1 || mebibytes > cardTotal.value() / MemoryBytes.MEBIBYTE) {
             return Optional.empty();
         }
-        long eighths = Math.floorDiv(bytes - 1, Math.max(1, cardTotal.value() / PARTS)) + 1;
+        long eighths = Math.floorDiv(mebibytes * MemoryBytes.MEBIBYTE - 1, Math.max(1, cardTotal.value() / PARTS)) + 1;
         long gigabytes = Math.round(Math.min(eighths, PARTS) * cardGibibytes / (double) PARTS);
         String slices = attributes.gpuSlices() + "g." + gigabytes + "gb";
         boolean isWhole = attributes.computeSlices() < 1 || attributes.computeSlices() >= attributes.gpuSlices();

@@ -3,13 +3,13 @@ package dev.ullage.worker.probe;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * The devices that NVML lists.
@@ -69,12 +69,14 @@ record NvmlDevices(List<NvmlDevice> found, List<DeviceProblem> problems) {
         return new NvmlDevices(here, List.of(new DeviceProblem(index, id, !here.isEmpty(), problem)));
     }
 
-    /** Why a device that was listed once is not any more, as far as its index tells. */
-    String problemsAt(int index) {
-        List<String> texts = problems.stream()
-                .filter(problem -> problem.index() == index)
-                .map(DeviceProblem::text)
-                .toList();
-        return texts.isEmpty() ? "the driver does not say why" : String.join("; ", Collections.unmodifiableList(texts));
+    /** Why a device that was listed once is not any more: by its name, wherever it is now, else by its index. */
+    String problemsOf(DeviceId id, int index) {
+        List<String> named = texts(problem -> problem.id().equals(Optional.of(id)));
+        List<String> texts = named.isEmpty() ? texts(problem -> problem.index() == index) : named;
+        return texts.isEmpty() ? "the driver does not say why" : String.join("; ", texts);
+    }
+
+    private List<String> texts(Predicate<DeviceProblem> which) {
+        return problems.stream().filter(which).map(DeviceProblem::text).toList();
     }
 }

@@ -3,6 +3,8 @@ package dev.ullage.worker.probe;
 import com.sun.jna.Library;
 import com.sun.jna.Native;
 import dev.ullage.worker.probe.ProbeUnavailableException.Reason;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 
@@ -32,25 +34,41 @@ final class NvmlLoader {
             return new NativeNvmlCalls(
                     Native.load(library, NvmlLibrary.class, Map.of(Library.OPTION_OPEN_FLAGS, OPEN_FLAGS)));
         } catch (UnsatisfiedLinkError e) {
-            Optional<String> otherFault = String.valueOf(e.getMessage())
-                    .lines()
-                    .skip(1)
-                    .filter(line -> !line.contains("No such file or directory"))
-                    .filter(line -> !line.contains("not found in resource path"))
-                    .findFirst();
-            if (otherFault.isPresent()) {
-                throw new ProbeUnavailableException(
-                        Reason.LIBRARY_NOT_LOADABLE,
-                        "NVML library '%s' cannot be loaded: %s".formatted(library, otherFault.get()),
-                        e);
-            }
-            throw new ProbeUnavailableException(
-                    Reason.LIBRARY_NOT_FOUND,
-                    ("NVML library '%s' was not found: install the NVIDIA driver, or make the driver's libraries visible"
-                                    + " in this container, or set nvml-library to its path")
-                            .formatted(library),
+            throw notLoaded(library, e);
+        }
+    }
+
+    private static ProbeUnavailableException notLoaded(String library, UnsatisfiedLinkError e) {
+        Path file = Path.of(library);
+        // The loader's words for a library that is not there are also those for one of another processor's.
+        Optional<String> isThere = file.isAbsolute() && Files.exists(file)
+                ? Optional.of(
+                        "it is there, but not for this machine's processor, or a library that it needs is missing")
+                : Optional.empty();
+        Optional<String> otherFault = String.valueOf(e.getMessage())
+                .lines()
+                .skip(1)
+                .filter(line -> !isAboutAMissingOne(line, String.valueOf(file.getFileName())))
+                .filter(line -> !line.contains("not found in resource path"))
+                .findFirst()
+                .or(() -> isThere);
+        if (otherFault.isPresent()) {
+            return new ProbeUnavailableException(
+                    Reason.LIBRARY_NOT_LOADABLE,
+                    "NVML library '%s' cannot be loaded: %s".formatted(library, otherFault.get()),
                     e);
         }
+        return new ProbeUnavailableException(
+                Reason.LIBRARY_NOT_FOUND,
+                ("NVML library '%s' was not found: install the NVIDIA driver, or make the driver's libraries visible"
+                                + " in this container, or set nvml-library to its path")
+                        .formatted(library),
+                e);
+    }
+
+    /** Itself; a library that it needs and that is missing is another matter. */
+    private static boolean isAboutAMissingOne(String line, String fileName) {
+        return line.contains("No such file or directory") && line.contains(fileName);
     }
 
     /** JNA unpacks a library of its own on first use, which fails where temporary files must not be executed. */

@@ -8,6 +8,9 @@ import java.util.Optional;
 
 /** Checks what a driver says about memory before anybody plans with it. Pure. */
 final class NvmlMemory {
+    /** 256 TiB, which no device has: a figure above is none, and sums of figures below do not overflow. */
+    static final long MOST_BYTES = 1L << 48;
+
     private NvmlMemory() {}
 
     /**
@@ -52,6 +55,7 @@ final class NvmlMemory {
 
     private static boolean isImplausible(RawMemory raw, List<String> problems) {
         boolean implausible = raw.total() <= 0
+                || raw.total() > MOST_BYTES
                 || isMoreThanTotal(raw.used(), raw)
                 || isMoreThanTotal(raw.free(), raw)
                 || isMoreThanTotal(raw.reserved(), raw);

@@ -41,7 +41,7 @@ public final class NvmlProbe implements GpuProbe {
     private NvmlProbe(NvmlCalls calls, String description, NvmlHost host) {
         this.calls = calls;
         this.description = description;
-        this.reader = new NvmlReader(calls, host.memory());
+        this.reader = new NvmlReader(calls, host);
         this.scan = new NvmlScan(calls, reader, host);
         this.xids = new NvmlXids(calls);
         this.cuda = host.cuda();
@@ -85,7 +85,7 @@ public final class NvmlProbe implements GpuProbe {
 
     private static NvmlProbe start(NvmlCalls calls, String library, NvmlHost host) throws ProbeUnavailableException {
         NvmlLoader.start(calls, library);
-        NvmlAnswer<Integer> count = calls.deviceCount();
+        NvmlAnswer<Integer> count = count(calls);
         if (!count.isSuccess()) {
             calls.shutdown();
             throw NvmlLoader.because(
@@ -98,6 +98,14 @@ public final class NvmlProbe implements GpuProbe {
         NvmlProbe probe = new NvmlProbe(calls, "NVML, " + driver, host);
         probe.look(count.value().orElse(0));
         return probe;
+    }
+
+    private static NvmlAnswer<Integer> count(NvmlCalls calls) {
+        NvmlAnswer<Integer> answer = calls.deviceCount();
+        long devices = Integer.toUnsignedLong(answer.value().orElse(0));
+        return devices <= NvmlScan.MAX_DEVICES
+                ? answer
+                : NvmlAnswer.failed(answer.call(), answer.code(), devices + " devices, which cannot be");
     }
 
     private void look(int count) {
@@ -120,7 +128,7 @@ public final class NvmlProbe implements GpuProbe {
     @Override
     public List<DeviceInfo> rescan() {
         if (!closed.get()) {
-            calls.deviceCount().value().ifPresent(this::look);
+            count(calls).value().ifPresent(this::look);
         }
         return found.devices();
     }
@@ -155,7 +163,7 @@ public final class NvmlProbe implements GpuProbe {
             return withXid(reader.read(device.get()), xids.problem(device.get()));
         }
         return Optional.ofNullable(lastIndex.get(id))
-                .map(index -> nothing("device " + id + " is no longer listed: " + found.problemsAt(index)))
+                .map(index -> nothing("device " + id + " is no longer listed: " + found.problemsOf(id, index)))
                 .orElseGet(() -> nothing("device " + id + " is not one of this probe's devices"));
     }
 

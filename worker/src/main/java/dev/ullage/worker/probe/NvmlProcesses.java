@@ -24,7 +24,7 @@ final class NvmlProcesses {
      * the true ones and with memory and pid mixed up. So one such entry makes the whole list worthless, not just
      * itself.
      *
-     * @param problems one sentence is added if the list is not trusted
+     * @param problems one sentence is added if the list is not trusted, and one if an amount in it is not known
      */
     static Optional<List<ProcessUse>> merge(
             List<RawProcess> compute, List<RawProcess> graphics, List<String> problems) {
@@ -38,6 +38,12 @@ final class NvmlProcesses {
             }
             byPid.merge(process.pid(), memory(process), NvmlProcesses::larger);
         }
+        long untold = byPid.values().stream().filter(Optional::isEmpty).count();
+        if (untold > 0) {
+            problems.add(("the driver does not tell the memory of %d of %d processes, as under WDDM and WSL; it is"
+                            + " unknown")
+                    .formatted(untold, byPid.size()));
+        }
         List<ProcessUse> processes = new ArrayList<>(byPid.size());
         byPid.forEach((pid, used) -> processes.add(new ProcessUse(pid, used)));
         return Optional.of(processes);
@@ -45,7 +51,9 @@ final class NvmlProcesses {
 
     /** Negative here is 2^63 or more there: {@code NVML_VALUE_NOT_AVAILABLE}, as under WDDM and WSL. */
     private static Optional<MemoryBytes> memory(RawProcess process) {
-        return process.used() < 0 ? Optional.empty() : Optional.of(MemoryBytes.of(process.used()));
+        return process.used() < 0 || process.used() > NvmlMemory.MOST_BYTES
+                ? Optional.empty()
+                : Optional.of(MemoryBytes.of(process.used()));
     }
 
     private static Optional<MemoryBytes> larger(Optional<MemoryBytes> one, Optional<MemoryBytes> other) {

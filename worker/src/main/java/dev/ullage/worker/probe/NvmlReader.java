@@ -3,23 +3,27 @@ package dev.ullage.worker.probe;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.worker.probe.NvmlCalls.ProcessCalls;
 import dev.ullage.worker.probe.NvmlCalls.RawMemory;
 import dev.ullage.worker.probe.NvmlCalls.RawProcess;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
  * Reads the memory and the processes of one device at a time. Threads: any. State: which generations of the calls the
- * loaded library has, found once and remembered; soft.
+ * driver has, found once for each device and remembered; soft. What it has is a matter of the library, but one device
+ * that answers so for whatever reason must not cost the others what they can tell.
  */
 final class NvmlReader {
-    /** Answers of version 2 that are about the library and not about the device, so that asking again is pointless. */
+    /** Answers of version 2 that do not change while the driver runs, so that asking again is pointless. */
     private static final Set<NvmlReturn> VERSION_2_MISSING =
             EnumSet.of(NvmlReturn.FUNCTION_NOT_FOUND, NvmlReturn.ARGUMENT_VERSION_MISMATCH);
 
@@ -31,15 +35,21 @@ final class NvmlReader {
             NvmlReturn.NOT_SUPPORTED,
             NvmlReturn.UNKNOWN);
 
+    /** Answers of version 1 that mean: this driver has no figures for such a device. */
+    private static final Set<NvmlReturn> NO_FIGURES =
+            EnumSet.of(NvmlReturn.FUNCTION_NOT_FOUND, NvmlReturn.NOT_SUPPORTED);
+
     private final NvmlCalls calls;
     private final Supplier<Optional<HostMemory>> host;
-    private volatile Optional<NvmlAnswer<RawMemory>> version2Failure = Optional.empty();
-    private volatile ProcessCalls computeCalls = ProcessCalls.V3;
-    private volatile ProcessCalls graphicsCalls = ProcessCalls.V3;
+    private final CudaFacts cuda;
+    private final Map<NvmlHandle, NvmlAnswer<RawMemory>> version2Failures = new ConcurrentHashMap<>();
+    private final Map<NvmlHandle, ProcessCalls> computeCalls = new ConcurrentHashMap<>();
+    private final Map<NvmlHandle, ProcessCalls> graphicsCalls = new ConcurrentHashMap<>();
 
-    NvmlReader(NvmlCalls calls, Supplier<Optional<HostMemory>> host) {
+    NvmlReader(NvmlCalls calls, NvmlHost host) {
         this.calls = calls;
-        this.host = host;
+        this.host = host.memory();
+        this.cuda = host.cuda();
     }
 
     /** The answers to both versions of the question for memory; version 1 is asked only where it may help. */
@@ -51,9 +61,12 @@ final class NvmlReader {
             Optional<List<ProcessUse>> processes = processes(device, problems);
             return new DeviceReading(UnifiedMemory.use(host.get(), processes, problems), processes, problems);
         }
+        List<String> ofProcesses = new ArrayList<>();
+        Optional<List<ProcessUse>> processes = processes(device, ofProcesses);
         Optional<MemoryUse> memory =
-                device.isMig() ? sliceMemory(device, problems) : memoryUnlessMig(device.handle(), problems);
-        return new DeviceReading(memory, processes(device, problems), problems);
+                device.isMig() ? sliceMemory(device, problems) : memoryUnlessMig(device, processes, problems);
+        problems.addAll(ofProcesses);
+        return new DeviceReading(memory, processes, problems);
     }
 
     private Optional<MemoryUse> sliceMemory(NvmlDevice device, List<String> problems) {
@@ -63,11 +76,12 @@ final class NvmlReader {
                     .formatted(device.sharedWith()));
             return Optional.empty();
         }
-        return memory(device.handle(), problems);
+        return memory(device.handle(), () -> Optional.empty(), problems);
     }
 
-    private Optional<MemoryUse> memoryUnlessMig(NvmlHandle device, List<String> problems) {
-        NvmlAnswer<Boolean> mig = calls.migEnabled(device);
+    private Optional<MemoryUse> memoryUnlessMig(
+            NvmlDevice device, Optional<List<ProcessUse>> processes, List<String> problems) {
+        NvmlAnswer<Boolean> mig = calls.migEnabled(device.handle());
         if (mig.value().orElse(false)) {
             problems.add(NvmlDevices.IN_MIG_MODE);
             return Optional.empty();
@@ -75,14 +89,23 @@ final class NvmlReader {
         if (!mig.isSuccess() && !NvmlDevices.HAS_NO_MIG.contains(mig.outcome())) {
             problems.add(mig.failure() + "; whether the device is in MIG mode is unknown");
         }
-        return memory(device, problems);
+        return memory(device.handle(), () -> fromCuda(device, processes), problems);
+    }
+
+    /** What CUDA and the processes tell where NVML has no figures at all, as on some virtual GPUs. */
+    private Optional<MemoryUse> fromCuda(NvmlDevice device, Optional<List<ProcessUse>> processes) {
+        Optional<MemoryBytes> used = processes.flatMap(UnifiedMemory::sum);
+        return cuda.total(device.info().id())
+                .filter(total -> used.isPresent() && !used.get().isMoreThan(total))
+                .map(total ->
+                        new MemoryUse(total, Optional.empty(), used.orElseThrow(), total.minus(used.orElseThrow())));
     }
 
     MemoryAnswers askMemory(NvmlHandle device) {
-        Optional<NvmlAnswer<RawMemory>> known = version2Failure;
+        Optional<NvmlAnswer<RawMemory>> known = Optional.ofNullable(version2Failures.get(device));
         NvmlAnswer<RawMemory> version2 = known.orElseGet(() -> calls.memoryV2(device));
         if (known.isEmpty() && VERSION_2_MISSING.contains(version2.outcome())) {
-            version2Failure = Optional.of(version2);
+            version2Failures.put(device, version2);
         }
         return new MemoryAnswers(
                 version2,
@@ -91,7 +114,9 @@ final class NvmlReader {
                         : Optional.empty());
     }
 
-    private Optional<MemoryUse> memory(NvmlHandle device, List<String> problems) {
+    /** @param otherwise asked where neither version has figures for the device, as opposed to one that is not well */
+    private Optional<MemoryUse> memory(
+            NvmlHandle device, Supplier<Optional<MemoryUse>> otherwise, List<String> problems) {
         MemoryAnswers answers = askMemory(device);
         NvmlAnswer<RawMemory> version2 = answers.version2();
         if (version2.value().isPresent()) {
@@ -103,8 +128,12 @@ final class NvmlReader {
         }
         NvmlAnswer<RawMemory> version1 = answers.version1().get();
         if (version1.value().isEmpty()) {
-            problems.add(version2.failure() + ", " + version1.failure() + "; memory is unknown");
-            return Optional.empty();
+            Optional<MemoryUse> other = NO_FIGURES.contains(version1.outcome()) ? otherwise.get() : Optional.empty();
+            problems.add(version2.failure() + ", " + version1.failure()
+                    + (other.isPresent()
+                            ? "; the total is CUDA's, and what is used is the sum over the processes"
+                            : "; memory is unknown"));
+            return other;
         }
         problems.add(
                 version2.failure() + "; read with version 1: what the driver reserves is unknown and counts as used");
@@ -114,7 +143,8 @@ final class NvmlReader {
     Optional<List<ProcessUse>> processes(NvmlDevice device, List<String> problems) {
         NvmlAnswer<List<RawProcess>> compute = computeProcesses(device.handle());
         NvmlAnswer<List<RawProcess>> graphics = graphicsProcesses(device.handle());
-        if (device.isMig() && compute.outcome() == NvmlReturn.NOT_SUPPORTED) {
+        boolean isOfCard = device.isMig() && compute.outcome() == NvmlReturn.NOT_SUPPORTED;
+        if (isOfCard) {
             // Where an instance does not list its processes, its card does, each with its instance.
             compute = computeProcesses(device.card());
             graphics = graphicsProcesses(device.card());
@@ -126,7 +156,21 @@ final class NvmlReader {
             problems.add((compute.isSuccess() ? graphics : compute).failure() + "; processes are unknown");
             return Optional.empty();
         }
+        if (isOfCard && !isInstanceTold(device, compute.value().get(), drawing.get())) {
+            problems.add(
+                    "the processes are listed for the whole card and not with their instance; those of this one are"
+                            + " unknown");
+            return Optional.empty();
+        }
         return NvmlProcesses.merge(onSlice(device, compute.value().get()), onSlice(device, drawing.get()), problems);
+    }
+
+    private static boolean isInstanceTold(NvmlDevice slice, List<RawProcess> compute, List<RawProcess> drawing) {
+        List<RawProcess> all = new ArrayList<>(compute);
+        all.addAll(drawing);
+        return all.isEmpty()
+                || (slice.gpuInstance().isPresent()
+                        && all.stream().noneMatch(process -> process.gpuInstance() == NvmlLibrary.NO_INSTANCE));
     }
 
     /** Without the processes that are known to be in another instance of the same card. */
@@ -143,16 +187,16 @@ final class NvmlReader {
 
     private NvmlAnswer<List<RawProcess>> computeProcesses(NvmlHandle device) {
         return withNewest(
-                computeCalls,
+                computeCalls.getOrDefault(device, ProcessCalls.V3),
                 generation -> calls.computeProcesses(generation, device),
-                generation -> computeCalls = generation);
+                generation -> computeCalls.put(device, generation));
     }
 
     private NvmlAnswer<List<RawProcess>> graphicsProcesses(NvmlHandle device) {
         return withNewest(
-                graphicsCalls,
+                graphicsCalls.getOrDefault(device, ProcessCalls.V3),
                 generation -> calls.graphicsProcesses(generation, device),
-                generation -> graphicsCalls = generation);
+                generation -> graphicsCalls.put(device, generation));
     }
 
     /** Steps down a generation for as long as the library does not have the call, and stays there. */

@@ -3,6 +3,7 @@ package dev.ullage.worker.probe;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.MemoryBytes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,7 @@ public final class NvmlRecorder {
     private final List<ObjectNode> calls = new ArrayList<>();
     private final Map<NvmlHandle, NvmlTarget> targets = new ConcurrentHashMap<>();
     private final Map<String, Boolean> integrated = new TreeMap<>();
+    private final Map<String, Long> totals = new TreeMap<>();
     private Optional<String> cuda = Optional.empty();
     private Optional<HostMemory> host = Optional.empty();
     private boolean isHostKnown;
@@ -63,6 +65,9 @@ public final class NvmlRecorder {
         cuda.ifPresent(description -> {
             ObjectNode facts = head.putObject("cuda").put("description", description);
             integrated.forEach(facts.putObject("integrated")::put);
+            if (!totals.isEmpty()) {
+                totals.forEach(facts.putObject("totalBytes")::put);
+            }
         });
         String fields = head.properties().stream()
                 .map(field -> " " + NODES.textNode(field.getKey()) + ": " + field.getValue() + ",\n")
@@ -127,6 +132,16 @@ public final class NvmlRecorder {
             synchronized (NvmlRecorder.this) {
                 cuda = Optional.of(facts.description());
                 answer.ifPresent(is -> integrated.put(device.value(), is));
+            }
+            return answer;
+        }
+
+        @Override
+        public Optional<MemoryBytes> total(DeviceId device) {
+            Optional<MemoryBytes> answer = facts.total(device);
+            synchronized (NvmlRecorder.this) {
+                cuda = Optional.of(facts.description());
+                answer.ifPresent(bytes -> totals.put(device.value(), bytes.value()));
             }
             return answer;
         }

@@ -27,6 +27,8 @@ final class NvmlRecordingReader {
     /** A function, the device in parentheses right behind it, and after a blank any remark. */
     private static final Pattern CALL = Pattern.compile("(\\w+)(?:\\(([^)]*)\\))?(?:\\s.*)?");
 
+    private static final Pattern SOURCE = Pattern.compile(" \\(start marker at \\[Source.*|\\[Source: [^\\]]*\\]");
+
     private static final Set<String> OF_NO_DEVICE = Set.of(NvmlShape.INIT, NvmlShape.DRIVER, NvmlShape.DEVICES);
 
     private final NvmlFields root;
@@ -44,13 +46,22 @@ final class NvmlRecordingReader {
         try {
             root = MAPPER.readTree(json);
         } catch (JsonProcessingException e) {
-            throw new NvmlRecordingException(List.of("it is not JSON: line %d, column %d: %s"
-                    .formatted(
-                            e.getLocation().getLineNr(),
-                            e.getLocation().getColumnNr(),
-                            e.getOriginalMessage().lines().findFirst().orElse(""))));
+            throw new NvmlRecordingException(List.of("it is not JSON: " + place(e) + why(e)));
         }
         return new NvmlRecordingReader(root).read();
+    }
+
+    /** A limit of the parser, as on nesting, has no place. */
+    private static String place(JsonProcessingException e) {
+        return Optional.ofNullable(e.getLocation())
+                .map(at -> "line %d, column %d: ".formatted(at.getLineNr(), at.getColumnNr()))
+                .orElse("");
+    }
+
+    /** Without the parser's words about itself. */
+    private static String why(JsonProcessingException e) {
+        String line = e.getOriginalMessage().lines().findFirst().orElse("");
+        return SOURCE.matcher(line).replaceAll("");
     }
 
     private NvmlRecording read() throws NvmlRecordingException {
@@ -158,13 +169,30 @@ final class NvmlRecordingReader {
                 fields.at("integrated").wrong(entry.getKey(), "true or false");
             }
         });
-        return new RecordedCuda(description, integrated);
+        NvmlFields of = fields.at("totalBytes");
+        Map<String, MemoryBytes> totals = new TreeMap<>();
+        of.node().fieldNames().forEachRemaining(id -> amount(of, id).ifPresent(bytes -> totals.put(id, bytes)));
+        return new RecordedCuda(description, integrated, totals);
     }
 
-    private record RecordedCuda(String description, Map<String, Boolean> integrated) implements CudaFacts {
+    private static Optional<MemoryBytes> amount(NvmlFields fields, String name) {
+        long bytes = fields.amount(name);
+        if (bytes < 1) {
+            fields.wrong(name, "more than 0 bytes");
+        }
+        return bytes < 1 ? Optional.empty() : Optional.of(MemoryBytes.of(bytes));
+    }
+
+    private record RecordedCuda(String description, Map<String, Boolean> integrated, Map<String, MemoryBytes> totals)
+            implements CudaFacts {
         @Override
         public Optional<Boolean> isIntegrated(DeviceId device) {
             return Optional.ofNullable(integrated.get(device.value()));
+        }
+
+        @Override
+        public Optional<MemoryBytes> total(DeviceId device) {
+            return Optional.ofNullable(totals.get(device.value()));
         }
 
         @Override

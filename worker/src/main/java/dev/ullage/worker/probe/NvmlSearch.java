@@ -26,18 +26,21 @@ final class NvmlSearch {
     private final NvmlReader reader;
     private final NvmlHost host;
     private final int index;
+    private final NvmlDevices before;
     private final List<NvmlDevice> found = new ArrayList<>();
     private final List<DeviceProblem> problems = new ArrayList<>();
 
-    private NvmlSearch(NvmlCalls calls, NvmlReader reader, NvmlHost host, int index) {
+    private NvmlSearch(NvmlCalls calls, NvmlReader reader, NvmlHost host, int index, NvmlDevices before) {
         this.calls = calls;
         this.reader = reader;
         this.host = host;
         this.index = index;
+        this.before = before;
     }
 
-    static NvmlDevices look(NvmlCalls calls, NvmlReader reader, NvmlHost host, int index) {
-        NvmlSearch search = new NvmlSearch(calls, reader, host, index);
+    /** @param before what the last look at all indices found */
+    static NvmlDevices look(NvmlCalls calls, NvmlReader reader, NvmlHost host, int index, NvmlDevices before) {
+        NvmlSearch search = new NvmlSearch(calls, reader, host, index, before);
         search.look();
         return new NvmlDevices(search.found, search.problems);
     }
@@ -54,19 +57,40 @@ final class NvmlSearch {
             return;
         }
         NvmlReader.MemoryAnswers memory = reader.askMemory(card);
-        boolean isMig = calls.migEnabled(card).value().orElse(false);
+        NvmlAnswer<Boolean> mode = calls.migEnabled(card);
+        boolean isMig = mode.value().orElse(false);
+        boolean isModeUnknown = !mode.isSuccess() && !NvmlDevices.HAS_NO_MIG.contains(mode.outcome());
         // Inside a container that holds one slice, the card may not be asked and its mode may not be told.
         boolean isForbidden = memory.version2().outcome() == NvmlReturn.NO_PERMISSION
                 || memory.version1()
                         .filter(answer -> answer.outcome() == NvmlReturn.NO_PERMISSION)
                         .isPresent();
-        if (isMig || isForbidden) {
+        if (isMig || isForbidden || isModeUnknown) {
             lookAtSlices(card, id.get(), memory);
+        }
+        if (isModeUnknown && found.isEmpty()) {
+            keepSlices(id.get(), mode);
         }
         if (isMig || !found.isEmpty()) {
             problems.add(new DeviceProblem(index, id, false, NvmlDevices.IN_MIG_MODE));
         } else {
             addWhole(card, id.get(), memory);
+        }
+    }
+
+    /**
+     * A card that was in MIG mode and no longer tells, as a lost one does, is not a whole device for that: its memory
+     * would be given out a second time.
+     */
+    private void keepSlices(DeviceId card, NvmlAnswer<Boolean> mode) {
+        before.found().stream()
+                .filter(device -> device.info()
+                        .mig()
+                        .filter(slice -> slice.parent().equals(card))
+                        .isPresent())
+                .forEach(found::add);
+        if (!found.isEmpty()) {
+            leaveOut(mode.failure() + "; whether it is in MIG mode is unknown, its instances stay as last seen");
         }
     }
 
@@ -125,7 +149,8 @@ final class NvmlSearch {
             }
             return;
         }
-        for (int place = 0; place < Math.min(most.value().orElse(0), MAX_SLICES); place++) {
+        long places = Integer.toUnsignedLong(most.value().orElse(0));
+        for (int place = 0; place < Math.min(places, MAX_SLICES); place++) {
             NvmlAnswer<NvmlHandle> slice = calls.migDevice(card, place);
             if (slice.value().isPresent()) {
                 addSlice(card, cardId, slice.value().get(), memory);
@@ -166,7 +191,15 @@ final class NvmlSearch {
 
     private OptionalInt idNumber(NvmlAnswer<Integer> answer, DeviceId id) {
         noteUnlessKnown(id, answer, "which instance it is is unknown");
-        return answer.value().isPresent() ? OptionalInt.of(answer.value().get()) : OptionalInt.empty();
+        Optional<Integer> number = answer.value();
+        if (number.filter(value -> value < 0).isPresent()) {
+            note(
+                    id,
+                    "%s: the id %s, which cannot be; which instance it is is unknown"
+                            .formatted(answer.call(), Integer.toUnsignedString(number.get())));
+            return OptionalInt.empty();
+        }
+        return number.isPresent() ? OptionalInt.of(number.get()) : OptionalInt.empty();
     }
 
     private NvmlDevice withSharers(NvmlDevice device) {

@@ -78,7 +78,8 @@ public final class UnifiedMemory {
         return Optional.of(new MemoryUse(total, Optional.of(reserved), used, free));
     }
 
-    private static Optional<MemoryBytes> sum(List<ProcessUse> processes) {
+    /** What they use together; empty as soon as one of them is not known. */
+    static Optional<MemoryBytes> sum(List<ProcessUse> processes) {
         MemoryBytes sum = MemoryBytes.ZERO;
         for (ProcessUse process : processes) {
             if (process.used().isEmpty()) {

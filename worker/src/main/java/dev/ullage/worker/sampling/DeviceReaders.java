@@ -137,8 +137,7 @@ public final class DeviceReaders implements AutoCloseable {
     }
 
     /** Lets go of the driver, waiting for it only for a moment: a device that hangs may hold that up too. */
-    @Override
-    public void close() {
+    public static void letGo(GpuProbe probe) {
         CompletableFuture<Boolean> closed = new CompletableFuture<>();
         SingleCall call = new SingleCall("probe-close");
         Supplier<Boolean> close = () -> {
@@ -154,6 +153,12 @@ public final class DeviceReaders implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         call.end();
+    }
+
+    /** Lets go of the driver too. */
+    @Override
+    public void close() {
+        letGo(probe);
         scan.end();
         order.end();
         threads.shutdownNow();

@@ -14,6 +14,11 @@ public final class ForeignMemory {
      */
     static final MemoryBytes GRANULE = MemoryBytes.ofMebibytes(64);
 
+    /** What is said where it cannot be worked out, for {@link DeviceTerms#foreign} then goes by what it knew. */
+    public static final String UNKNOWN =
+            "what processes that are no rank's use here is unknown: limits are planned with"
+                    + " what it last was known to be, at first with nothing";
+
     private ForeignMemory() {}
 
     /**

@@ -36,6 +36,9 @@ import org.slf4j.LoggerFactory;
 public final class Sampler extends AbstractBehavior<Sampler.Command> {
     private static final Logger LOG = LoggerFactory.getLogger(Sampler.class);
 
+    /** A look may take its time where a device has to be woken. */
+    private static final int SCANS_UNTIL_TOLD = 3;
+
     /** What a sampler is told. */
     public sealed interface Command {}
 
@@ -87,6 +90,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     private final Setup setup;
     private final ActorRef<Command> self;
     private final Map<DeviceId, Watched> watched = new TreeMap<>();
+    private int scansMissed;
 
     private Sampler(ActorContext<Command> context, Setup setup) {
         super(context);
@@ -177,7 +181,12 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     }
 
     private Behavior<Command> onScan() {
-        setup.readers().beginScan(devices -> self.tell(new Found(devices)));
+        if (setup.readers().beginScan(devices -> self.tell(new Found(devices)))) {
+            scansMissed = 0;
+        } else if (++scansMissed == SCANS_UNTIL_TOLD) {
+            LOG.warn("reason=\"the driver has not answered since it was asked which devices there are; ones that come"
+                    + " or go, and changes of a MIG layout, are not noticed until it does\"");
+        }
         return this;
     }
 

@@ -1,6 +1,7 @@
 package dev.ullage.worker.probe;
 
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.DeviceReading;
 
 /**
  * What a process with its own libraries sees; started by {@link JCudaFactsTest}, because a process finds
@@ -15,6 +16,19 @@ public final class CudaFactsMain {
             DeviceId first = probe.devices().get(0).id();
             System.out.println("kind=" + probe.devices().get(0).kind());
             System.out.println("problems=" + probe.problems());
+            DeviceReading reading = probe.read(first);
+            System.out.println("memory="
+                    + reading.memory()
+                            .map(memory -> "[total %d used %d free %d reserved %s]"
+                                    .formatted(
+                                            memory.total().value(),
+                                            memory.used().value(),
+                                            memory.free().value(),
+                                            memory.reserved()
+                                                    .map(Object::toString)
+                                                    .orElse("?")))
+                            .orElse("?"));
+            System.out.println("why=" + reading.problems());
             System.out.println("loaded=" + cuda.isLoaded());
             System.out.println("order="
                     + probe.fastestFirst()

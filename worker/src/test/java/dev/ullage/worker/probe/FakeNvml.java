@@ -2,6 +2,7 @@ package dev.ullage.worker.probe;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -14,11 +15,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A {@code libnvidia-ml.so.1} that is compiled from {@code src/test/c/fake_nvml.c} and answers from a script; the
+ * A {@code libnvidia-ml.so.1} that is compiled from {@code src/test/c/fake_nvml.c} and answers from a JSON script; the
  * script's keys are explained there. Compiled anew for each test, so that no library is loaded twice.
  */
 public final class FakeNvml {
     static final Path SOURCE = Path.of("src/test/c/fake_nvml.c");
+    private static final ObjectMapper MAPPER = new ObjectMapper();
 
     /** Not the real name: JNA remembers libraries by it, and a test of the real one would get this. */
     private static final String FILE = "libnvidia-ml-fake.so.1";
@@ -81,13 +83,10 @@ public final class FakeNvml {
 
     /** In one step, for the library may read it at any time. */
     private FakeNvml write() {
-        List<String> lines = script.entrySet().stream()
-                .map(entry -> entry.getKey() + "=" + entry.getValue())
-                .toList();
         try {
-            Path next = Path.of(library + ".script.next");
-            Files.write(next, lines);
-            Files.move(next, Path.of(library + ".script"), StandardCopyOption.ATOMIC_MOVE);
+            Path next = Path.of(script() + ".next");
+            MAPPER.writeValue(next.toFile(), script);
+            Files.move(next, script(), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -119,7 +118,7 @@ public final class FakeNvml {
     Path installAs(String name) throws IOException {
         Path folder = Files.createDirectory(library.resolveSibling("installed"));
         Files.copy(library, folder.resolve(name));
-        Files.copy(Path.of(library + ".script"), folder.resolve(name + ".script"));
+        Files.copy(script(), folder.resolve(name + ".json"));
         return folder;
     }
 
@@ -127,9 +126,28 @@ public final class FakeNvml {
         return library.toString();
     }
 
+    /** The file it answers from. */
+    Path script() {
+        return Path.of(library + ".json");
+    }
+
+    /** Answers from a script as it is written by hand, until the next {@link #with}. */
+    FakeNvml answering(String json) throws IOException {
+        Files.writeString(script(), json);
+        return this;
+    }
+
     /** What was called, in order; limits with their amounts and cgroup. */
     public List<String> log() throws IOException {
         return Files.readAllLines(Path.of(library + ".calls"));
+    }
+
+    boolean hasCalled(String function, int times) {
+        try {
+            return calls(function) >= times;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** How often the C function was called. */

@@ -10,7 +10,9 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,6 +36,18 @@ final class GpuChecks {
 
     private static final MemoryBytes LEAST_CONTEXT = MemoryBytes.ofMebibytes(16);
     private static final MemoryBytes MOST_CONTEXT = MemoryBytes.ofGibibytes(4);
+
+    /** Of NVML's total what CUDA's is at least. */
+    private static final int LEAST_PERCENT = 90;
+
+    private static final int ROUNDS = 51;
+
+    /** @param check says what it found, or fails */
+    record Named(String name, Check check) {}
+
+    interface Check {
+        String find() throws IOException;
+    }
 
     private final GpuProbe probe;
     private final String smi;
@@ -144,20 +158,58 @@ final class GpuChecks {
         assertThat(CUresult.stringFor(result)).isEqualTo("CUDA_SUCCESS");
     }
 
-    /** All of it, on the first whole device; what was found, for people. */
-    List<String> all() throws IOException {
-        List<String> found = new ArrayList<>();
-        countIsThatOfTheTool();
-        found.add("cards=" + totals().size());
-        found.add("totals=" + totalsAreThoseOfTheTool());
-        everyReadingAddsUp();
-        DeviceId first = probe.devices().stream()
+    /** What CUDA says the device has, which is no more than NVML says and not much less: the driver keeps a part. */
+    MemoryBytes cudaHasNoMoreThanNvml(DeviceId id) {
+        MemoryBytes cuda = new JCudaFacts().total(id).orElseThrow(() -> new AssertionError("CUDA does not know " + id));
+        MemoryBytes total = probe.read(id)
+                .memory()
+                .map(MemoryUse::total)
+                .orElseThrow(() -> new AssertionError("no total of " + id));
+        assertThat(cuda).as("CUDA's total").isBetween(MemoryBytes.of(total.value() / 100 * LEAST_PERCENT), total);
+        return cuda;
+    }
+
+    /** As a worker reads them: each device once; the middle one of so many rounds. */
+    Duration aRoundTakes() {
+        long[] nanos = new long[ROUNDS];
+        for (int round = 0; round < ROUNDS; round++) {
+            long start = System.nanoTime();
+            probe.devices().forEach(device -> probe.read(device.id()));
+            nanos[round] = System.nanoTime() - start;
+        }
+        Arrays.sort(nanos);
+        return Duration.ofNanos(nanos[ROUNDS / 2]);
+    }
+
+    private List<DeviceId> whole() {
+        return probe.devices().stream()
                 .filter(device -> device.kind() != DeviceKind.MIG)
                 .map(DeviceInfo::id)
-                .findFirst()
-                .orElseThrow();
-        found.add("context=" + contextCostsSomething(first));
-        found.add("known=" + aKnownAmountIsReadWithinTwoPercent(first));
-        return found;
+                .toList();
+    }
+
+    /** All of it, each with what it finds, for people. */
+    List<Named> named() {
+        List<Named> checks = new ArrayList<>(List.of(
+                new Named("cards, as nvidia-smi lists them", () -> {
+                    countIsThatOfTheTool();
+                    return totals().size() + " cards";
+                }),
+                new Named("totals, as nvidia-smi prints them", () -> totalsAreThoseOfTheTool() + " compared"),
+                new Named("used + free + reserved = total", () -> {
+                    everyReadingAddsUp();
+                    return probe.devices().size() + " readings, to the byte";
+                }),
+                new Named("one round of readings", () -> aRoundTakes().toNanos() / 1_000 + " us")));
+        for (DeviceId id : whole()) {
+            checks.add(new Named(
+                    "CUDA's total of " + id, () -> cudaHasNoMoreThanNvml(id).toString()));
+            checks.add(new Named(
+                    "a context on " + id, () -> contextCostsSomething(id).toString()));
+            checks.add(new Named(
+                    "1 GiB on " + id,
+                    () -> aKnownAmountIsReadWithinTwoPercent(id).value() + " bytes read of " + KNOWN.value()));
+        }
+        return checks;
     }
 }

@@ -48,9 +48,8 @@ class GpuChecksTest {
                         libraries.resolve("libcuda.so.1").toString(),
                         "src/test/c/fake_cuda.c"));
         cuda.put("LD_LIBRARY_PATH", libraries.toString());
-        cuda.put("FAKE_CUDA_ORDER", "01");
-        cuda.put("FAKE_CUDA_SCRIPT", nvml.path() + ".script");
-        cuda.put("FAKE_CUDA_CONTEXT", Long.toString(512 * MIB));
+        cuda.put("FAKE_CUDA_SCRIPT", nvml.script().toString());
+        nvml.with("cuda.order", "01").with("cuda.context", 512 * MIB);
     }
 
     private String run(int code, List<String> command) throws IOException, InterruptedException {
@@ -81,39 +80,58 @@ class GpuChecksTest {
     @Test
     void whatHoldsIsFound() throws Exception {
         assertThat(checks(0))
-                .contains("cards=2\n", "totals=2\n", "context=512.0 MiB\n", "known=1.0 GiB\n")
-                .doesNotContain("FAILED");
+                .contains("pass\tcards, as nvidia-smi lists them\t2 cards\n")
+                .contains("pass\ttotals, as nvidia-smi prints them\t2 compared\n")
+                .contains("pass\tused + free + reserved = total\t2 readings, to the byte\n")
+                .contains("pass\tCUDA's total of " + FakeNvml.uuid(1) + "\t22.5 GiB\n")
+                .contains("pass\ta context on " + FakeNvml.uuid(1) + "\t512.0 MiB\n")
+                .contains("pass\t1 GiB on " + FakeNvml.uuid(1) + "\t1073741824 bytes read of 1073741824\n")
+                .doesNotContain("FAIL", "skip");
     }
 
     @Test
     void aDeviceThatTheToolDoesNotListIsNoticed() throws Exception {
         totals = totals.substring(0, totals.indexOf("\\n") + 2);
-        assertThat(checks(1)).contains("FAILED: [indices]");
+        assertThat(checks(1)).contains("FAIL\tcards, as nvidia-smi lists them\t[indices]");
     }
 
     @Test
     void anotherTotalIsNoticed() throws Exception {
         totals = totals.replaceFirst("23028", "23031");
-        assertThat(checks(1)).contains("FAILED: [total of " + FakeNvml.uuid(0) + " in MiB]");
+        assertThat(checks(1))
+                .contains("FAIL\ttotals, as nvidia-smi prints them\t[total of " + FakeNvml.uuid(0) + " in MiB]");
     }
 
     @Test
     void figuresThatDoNotAddUpAreNoticed() throws Exception {
         nvml.with("device.1.memory", "24146608128,541917184,1,23604690944");
-        assertThat(checks(1)).contains("FAILED: [" + FakeNvml.uuid(1) + "]");
+        assertThat(checks(1)).contains("FAIL\tused + free + reserved = total\t[" + FakeNvml.uuid(1) + "]");
+    }
+
+    @Test
+    void aTotalOfCudasThatIsMoreThanThereIsIsNoticed() throws Exception {
+        nvml.with("cuda.total", 24146608129L);
+        assertThat(checks(1)).contains("FAIL\tCUDA's total of " + FakeNvml.uuid(0) + "\t[CUDA's total]");
+    }
+
+    @Test
+    void withoutADriverAllOfThemAreSkippedWithTheReason() throws Exception {
+        nvml.with("rc.nvmlInit_v2", NvmlReturn.DRIVER_NOT_LOADED.code());
+        assertThat(checks(0)).startsWith("skip\tall checks\tthe NVIDIA kernel module is not loaded");
     }
 
     @Test
     void aContextThatCostsNothingIsNoticed() throws Exception {
-        cuda.put("FAKE_CUDA_CONTEXT", "0");
-        assertThat(checks(1)).contains("FAILED: [context: use of this process with a context]");
+        nvml.with("cuda.context", 0);
+        assertThat(checks(1))
+                .contains("FAIL\ta context on " + FakeNvml.uuid(0) + "\t[context: use of this process with a context]");
     }
 
     @Test
     void anAmountThatIsReadThreePercentTooHighIsNoticed() throws Exception {
-        cuda.put("FAKE_CUDA_ALLOCATION_PERCENT", "103");
-        assertThat(checks(1)).contains("FAILED: [1.0 GiB read as 1.0 GiB, by the use of this process with a context]");
-        cuda.put("FAKE_CUDA_ALLOCATION_PERCENT", "102");
-        assertThat(checks(0)).contains("known=1.0 GiB");
+        nvml.with("cuda.percent", 103);
+        assertThat(checks(1)).contains("[1.0 GiB read as 1.0 GiB, by the use of this process with a context]");
+        nvml.with("cuda.percent", 102);
+        assertThat(checks(0)).contains("\t1095216660 bytes read of 1073741824");
     }
 }

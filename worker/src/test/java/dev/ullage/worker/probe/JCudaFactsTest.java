@@ -40,12 +40,21 @@ class JCudaFactsTest {
 
     private Path libcuda() throws Exception {
         Requires.command("gcc", "gcc");
-        Path libraries = Files.createDirectory(folder.resolve("cuda"));
+        Path libraries = Files.createDirectories(folder.resolve("cuda"));
         Path library = libraries.resolve("libcuda.so.1");
         List<String> command = new ArrayList<>(List.of("gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared"));
         command.addAll(List.of("-fPIC", "-o", library.toString(), SOURCE.toString()));
         run(Map.of(), command);
         return libraries;
+    }
+
+    /** An environment in which CUDA answers from the same script. */
+    private Map<String, String> cuda(FakeNvml nvml) throws Exception {
+        return Map.of(
+                "LD_LIBRARY_PATH",
+                libcuda().toString(),
+                "FAKE_CUDA_SCRIPT",
+                nvml.script().toString());
     }
 
     private static List<String> java(FakeNvml nvml, boolean measures) {
@@ -65,9 +74,9 @@ class JCudaFactsTest {
     @Test
     void cudaDecidesWhetherADeviceSharesTheHostsMemory() throws Exception {
         FakeNvml nvml = withoutMemory();
-        String cuda = libcuda().toString();
+        Map<String, String> environment = cuda(nvml);
         for (String integrated : List.of("0", "1")) {
-            Map<String, String> environment = Map.of("LD_LIBRARY_PATH", cuda, "FAKE_CUDA_INTEGRATED", integrated);
+            nvml.with("cuda.integrated", integrated);
 
             assertThat(run(environment, java(nvml, false)))
                     .contains("kind=" + (integrated.equals("1") ? "UNIFIED" : "DISCRETE"))
@@ -88,47 +97,66 @@ class JCudaFactsTest {
 
     @Test
     void aCudaThatDoesNotStartSaysWhy() throws Exception {
-        Map<String, String> environment = Map.of("LD_LIBRARY_PATH", libcuda().toString(), "FAKE_CUDA_INIT", "100");
+        FakeNvml nvml = withoutMemory().with("cuda.rc.cuInit", 100);
 
-        assertThat(run(environment, java(withoutMemory(), false)))
-                .contains("(CUDA does not start: CUDA_ERROR_NO_DEVICE)");
+        assertThat(run(cuda(nvml), java(nvml, false))).contains("(CUDA does not start: CUDA_ERROR_NO_DEVICE)");
     }
 
     @Test
     void whereNvmlSaysEverythingCudaIsNeverLoaded() throws Exception {
         FakeNvml nvml = FakeNvml.compile(folder).withDevices(1);
 
-        assertThat(run(Map.of("LD_LIBRARY_PATH", libcuda().toString()), java(nvml, false)))
-                .contains("kind=DISCRETE")
-                .contains("loaded=false");
+        assertThat(run(cuda(nvml), java(nvml, false))).contains("kind=DISCRETE").contains("loaded=false");
     }
 
     @Test
     void cudaSaysHowItNumbersUnequalDevices() throws Exception {
         FakeNvml nvml = FakeNvml.compile(folder).withDevices(3).with("device.1.name", "NVIDIA H100");
-        String cuda = libcuda().toString();
+        Map<String, String> environment = cuda(nvml.with("cuda.order", 102));
 
-        assertThat(run(Map.of("LD_LIBRARY_PATH", cuda, "FAKE_CUDA_ORDER", "102"), java(nvml, false)))
-                .contains("order=[GPU-1, GPU-0, GPU-2]");
+        assertThat(run(environment, java(nvml, false))).contains("order=[GPU-1, GPU-0, GPU-2]");
         // A list that lacks one of the driver's devices is of another machine, or of a part of this one.
-        assertThat(run(Map.of("LD_LIBRARY_PATH", cuda, "FAKE_CUDA_ORDER", "10"), java(nvml, false)))
-                .contains("order=?");
+        nvml.with("cuda.order", 10);
+        assertThat(run(environment, java(nvml, false))).contains("order=?");
+        // Behind one that CUDA cannot name, nobody's place is known.
+        nvml.with("cuda.order", 3102).with("device.3.uuid", FakeNvml.uuid(0));
+        assertThat(run(environment, java(nvml, false))).contains("order=?");
     }
 
     @Test
     void aContextCostsWhatThisProcessUsesWithOne() throws Exception {
-        FakeNvml nvml = FakeNvml.compile(folder).withDevices(1);
-        Map<String, String> environment = Map.of(
-                "LD_LIBRARY_PATH",
-                libcuda().toString(),
-                "FAKE_CUDA_SCRIPT",
-                nvml.path() + ".script",
-                "FAKE_CUDA_CONTEXT",
-                "536870912");
+        FakeNvml nvml = FakeNvml.compile(folder).withDevices(1).with("cuda.context", 536870912);
 
-        assertThat(run(environment, java(nvml, true)))
+        assertThat(run(cuda(nvml), java(nvml, true)))
                 .contains("overhead=512.0 MiB")
                 .contains("how=use of this process with a context");
+    }
+
+    // Where NVML has neither figures nor processes, CUDA has what is free with the context, and nobody else has any.
+    @Test
+    void whereNvmlHasNoFiguresWhatCudaDoesNotHaveFreeIsTheContexts() throws Exception {
+        FakeNvml nvml = withoutMemory()
+                .with("cuda.total", 40_000_000_000L)
+                .with("cuda.context", 400_000_000)
+                .with("cuda.hidden", 1);
+
+        assertThat(run(cuda(nvml), java(nvml, true)))
+                .contains("overhead=381.5 MiB")
+                .contains("how=what CUDA does not have free, with no other process");
+    }
+
+    @Test
+    void whereNvmlHasNoFiguresTheTotalIsCudasAndUseThatOfTheProcesses() throws Exception {
+        FakeNvml nvml = withoutMemory().with("cuda.total", 40_000_000_000L).with("device.0.compute", "7:1000,8:2000");
+
+        assertThat(run(cuda(nvml), java(nvml, false)))
+                .contains("kind=DISCRETE")
+                .contains("memory=[total 40000000000 used 3000 free 39999997000 reserved ?]")
+                .contains("nvmlDeviceGetMemoryInfo: NOT_SUPPORTED (3, Not Supported); the total is CUDA's, and what is"
+                        + " used is the sum over the processes");
+
+        nvml.with("device.0.compute", "7:1000,8:na");
+        assertThat(run(cuda(nvml), java(nvml, false))).contains("memory=?").contains("; memory is unknown");
     }
 
     @Test

@@ -28,6 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class NvmlProbeTest {
     private static final DeviceId FIRST = new DeviceId(FakeNvml.uuid(0));
+    private static final String UNTOLD =
+            "the driver does not tell the memory of 1 of 1 processes, as under WDDM and WSL; it is unknown";
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it
@@ -167,8 +169,10 @@ class NvmlProbeTest {
             assertThat(reading.memory()).isEmpty();
             assertThat(reading.processes()).contains(List.of(new ProcessUse(4711, Optional.empty())));
             assertThat(reading.problems())
-                    .containsExactly("nvmlDeviceGetMemoryInfo_v2: NOT_SUPPORTED (3, Not Supported),"
-                            + " nvmlDeviceGetMemoryInfo: NOT_SUPPORTED (3, Not Supported); memory is unknown");
+                    .containsExactly(
+                            "nvmlDeviceGetMemoryInfo_v2: NOT_SUPPORTED (3, Not Supported),"
+                                    + " nvmlDeviceGetMemoryInfo: NOT_SUPPORTED (3, Not Supported); memory is unknown",
+                            UNTOLD);
         }
     }
 

@@ -37,6 +37,11 @@ class UnifiedMemoryTest {
             }
 
             @Override
+            public Optional<MemoryBytes> total(DeviceId device) {
+                return Optional.empty();
+            }
+
+            @Override
             public List<DeviceId> numbered() {
                 return List.of();
             }
@@ -123,8 +128,11 @@ class UnifiedMemoryTest {
             assertThat(reading.memory()).isEmpty();
             assertThat(reading.processes()).contains(List.of(new ProcessUse(114687, Optional.empty())));
             assertThat(reading.problems())
-                    .containsExactly("memory is shared with the host and what the GPU's processes use is not known;"
-                            + " memory is unknown");
+                    .containsExactly(
+                            "the driver does not tell the memory of 1 of 1 processes, as under WDDM and WSL; it is"
+                                    + " unknown",
+                            "memory is shared with the host and what the GPU's processes use is not known; memory is"
+                                    + " unknown");
             nvml.with("device.0.compute", "114687:" + Long.MAX_VALUE / 2);
             assertThat(probe.read(FIRST).memory()).isEmpty();
         }

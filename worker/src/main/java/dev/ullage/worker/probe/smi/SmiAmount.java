@@ -19,6 +19,8 @@ public record SmiAmount(Optional<MemoryBytes> bytes, String reason) {
     private static final Pattern PRINTED = Pattern.compile("(\\d{1,18})\\s*(B|KiB|MiB|GiB)?");
     private static final Pattern CUT_OFF = Pattern.compile("\\d+\\.{2,}");
     private static final int MAX_REASON_LENGTH = 80;
+    /** 256 TiB: below it sums do not overflow. */
+    private static final long MOST_BYTES = 1L << 48;
 
     public static SmiAmount of(MemoryBytes bytes) {
         return new SmiAmount(Optional.of(bytes), "");
@@ -34,13 +36,19 @@ public record SmiAmount(Optional<MemoryBytes> bytes, String reason) {
      * @param usualUnit what a bare number counts, as the heading says; empty if it says nothing
      */
     static SmiAmount parse(String text, String usualUnit) {
-        String value = text.strip();
+        // Some locales put a blank that does not break before a unit.
+        String value = text.replace('\u00a0', ' ').strip();
         if (CUT_OFF.matcher(value).matches()) {
             return unknown("'" + value + "' is cut off");
         }
         Matcher printed = PRINTED.matcher(value);
         if (!printed.matches()) {
-            return unknown(value.isEmpty() ? "nothing is printed" : words(value));
+            return unknown(
+                    value.isEmpty()
+                            ? "nothing is printed"
+                            : value.chars().anyMatch(Character::isDigit)
+                                    ? "'" + words(value) + "' is not a whole number of bytes, KiB, MiB or GiB"
+                                    : words(value));
         }
         String unit = printed.group(2) == null ? usualUnit : printed.group(2);
         long unitBytes = unitBytes(unit);
@@ -48,7 +56,7 @@ public record SmiAmount(Optional<MemoryBytes> bytes, String reason) {
         if (unitBytes == 0) {
             return unknown("'" + value + "' has no unit");
         }
-        if (number > Long.MAX_VALUE / unitBytes) {
+        if (number > MOST_BYTES / unitBytes) {
             return unknown("'" + value + "' is more than any device has");
         }
         return of(MemoryBytes.of(number * unitBytes));

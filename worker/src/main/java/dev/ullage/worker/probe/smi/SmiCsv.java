@@ -23,6 +23,9 @@ final class SmiCsv {
             List.of("memory.total", "memory.used", "uuid", "gpu_uuid", "pid", "pci.bus_id", "gpu_bus_id");
     private static final String PROCESS_NAME = "process_name";
     private static final int MAX_PROBLEMS = 16;
+    private static final int MAX_LINES_BEFORE = 200;
+    private static final Pattern ENDS_IN_NUMBER = Pattern.compile(".*, ?\\d+");
+    private static final Pattern WITH_UNIT = Pattern.compile(".*, ?\\d+ (?:B|KiB|MiB|GiB)(?:, .*)?");
 
     private final List<String> names = new ArrayList<>();
     private final List<String> units = new ArrayList<>();
@@ -30,22 +33,52 @@ final class SmiCsv {
 
     private SmiCsv() {}
 
-    /** The lines as a report; empty if they have no header line of either query. */
-    static Optional<SmiReport> parse(List<String> lines) {
+    /**
+     * The lines as a report; empty if they have no header line of either query. Lines before that are a shell's.
+     *
+     * @param hasEnd whether the last line is a whole one
+     */
+    static Optional<SmiReport> parse(List<String> lines, boolean hasEnd) {
         SmiCsv csv = new SmiCsv();
         List<String> errors = SmiOutput.errors(lines);
         List<String> rows = lines.stream()
                 .filter(line -> !line.isBlank() && !errors.contains(SmiAmount.words(line)))
                 .toList();
-        if (rows.isEmpty() || !csv.readHeader(rows.get(0))) {
+        int header = 0;
+        while (header < rows.size() && !csv.readHeader(rows.get(header))) {
+            header++;
+        }
+        if (header >= Math.min(rows.size(), MAX_LINES_BEFORE)) {
             return Optional.empty();
         }
         csv.problems.addAll(errors);
-        List<String> body = rows.subList(1, rows.size());
+        List<String> body = new ArrayList<>(rows.subList(header + 1, rows.size()));
+        if (!hasEnd) {
+            csv.markCutOff(body);
+        }
         return Optional.of(csv.names.contains("pid") ? csv.processes(body) : csv.gpus(body));
     }
 
+    /**
+     * Without an end, {@code 15690 MiB} may stand there as {@code 1569}: where the other figures have a unit it does,
+     * where they have none it cannot be told.
+     */
+    private void markCutOff(List<String> rows) {
+        int last = rows.size() - 1;
+        if (last < 0 || !ENDS_IN_NUMBER.matcher(rows.get(last)).matches()) {
+            return;
+        }
+        boolean hasUnits = rows.stream().anyMatch(row -> WITH_UNIT.matcher(row).matches());
+        if (hasUnits) {
+            rows.set(last, rows.get(last) + "...");
+        } else {
+            problem("the last line has no end; its last figure may be cut off");
+        }
+    }
+
     private boolean readHeader(String line) {
+        names.clear();
+        units.clear();
         for (String cell : line.split(", ?", -1)) {
             Matcher heading = HEADING.matcher(cell.strip());
             if (!heading.matches()) {

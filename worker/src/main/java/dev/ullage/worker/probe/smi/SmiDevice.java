@@ -18,9 +18,16 @@ public record SmiDevice(
         Optional<List<SmiProcess>> processes,
         List<String> problems) {
 
-    /** Which part of which GPU an instance is. */
+    /**
+     * Which part of which GPU an instance is.
+     *
+     * @param sharesMemory whether its memory is another instance's as well, so that none of it is its own
+     */
     public record Slice(
-            Optional<String> parentUuid, Optional<SmiProcess.MigInstance> instance, Optional<String> profile) {}
+            Optional<String> parentUuid,
+            Optional<SmiProcess.MigInstance> instance,
+            Optional<String> profile,
+            boolean sharesMemory) {}
 
     public SmiDevice {
         processes = processes.map(List::copyOf);

@@ -55,6 +55,7 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
         List<String> problems = new ArrayList<>(gpu.problems());
         Optional<List<SmiProcess>> processes = trusted(gpu.processes(), problems);
         if (sharesMemory(gpu, processes)) {
+            processes = unlessNeverListed(gpu, processes, problems);
             return new SmiDevice(
                     gpu.id(),
                     DeviceKind.UNIFIED,
@@ -91,6 +92,10 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
     private static SmiMemory checked(SmiMemory memory, List<String> problems) {
         Optional<MemoryBytes> total = memory.total().bytes();
         Optional<MemoryBytes> used = memory.used().bytes();
+        if (total.filter(MemoryBytes::isZero).isPresent()) {
+            problems.add("a total of 0 cannot be; memory is unknown");
+            return SmiMemory.unknown(SmiAmount.unknown("total is 0"));
+        }
         if (total.isPresent() && used.isPresent() && used.get().isMoreThan(total.get())) {
             problems.add("%s used of %s in all cannot be; memory is unknown".formatted(used.get(), total.get()));
             return SmiMemory.unknown(SmiAmount.unknown("used is more than total"));
@@ -127,6 +132,18 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
         boolean isHeld = processes.orElse(List.of()).stream()
                 .anyMatch(process -> process.used().isKnown());
         return isKnownProduct || isHeld;
+    }
+
+    /** Jetson's kernel driver tells of no process, and the tool prints that as if there were none. */
+    private static Optional<List<SmiProcess>> unlessNeverListed(
+            SmiGpu gpu, Optional<List<SmiProcess>> processes, List<String> problems) {
+        boolean isNvgpu =
+                gpu.id().name().filter(name -> name.contains("(nvgpu)")).isPresent();
+        if (!isNvgpu || processes.filter(List::isEmpty).isEmpty()) {
+            return processes;
+        }
+        problems.add("processes are unknown: this GPU's driver (nvgpu) lists none, also where there are some");
+        return Optional.empty();
     }
 
     private static SmiMemory shared(
@@ -199,7 +216,7 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
                 instance.uuid(),
                 name.or(() -> gpu.id().name().map(of -> of + " MIG device " + instance.number())),
                 gpu.id().pciBusId());
-        Slice slice = new Slice(gpu.id().uuid(), instance.instance(), instance.profile());
+        Slice slice = new Slice(gpu.id().uuid(), instance.instance(), instance.profile(), !sharing.isEmpty());
         return new SmiDevice(
                 id, DeviceKind.MIG, Optional.of(slice), checked(instance.memory(), problems), processes, problems);
     }

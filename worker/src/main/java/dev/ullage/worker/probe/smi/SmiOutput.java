@@ -17,7 +17,7 @@ public final class SmiOutput {
 
     /** Never throws: what cannot be read is a problem of the report. */
     public static SmiReport parse(String text) {
-        List<String> lines = text.lines().map(String::stripTrailing).toList();
+        List<String> lines = text.lines().map(String::strip).toList();
         if (text.contains("<nvidia_smi_log")) {
             return SmiXml.parse(text);
         }
@@ -27,7 +27,8 @@ public final class SmiOutput {
         if (SmiTable.isOne(lines)) {
             return SmiTable.parse(lines);
         }
-        return SmiCsv.parse(lines).orElseGet(() -> messages(lines));
+        boolean hasEnd = text.endsWith("\n") || text.endsWith("\r");
+        return SmiCsv.parse(lines, hasEnd).orElseGet(() -> messages(lines));
     }
 
     /** Lines in which the tool says why there is nothing else; each is kept. */

@@ -82,11 +82,16 @@ public final class SmiProbe implements GpuProbe {
 
         /** Only a device with a name that lasts can be given out. */
         private static void sort(SmiDevice device, List<DeviceInfo> devices, List<DeviceProblem> problems) {
-            Optional<DeviceId> id = device.id().uuid().map(DeviceId::new);
+            Optional<DeviceId> id = device.id().uuid().flatMap(Found::id);
             int index = device.id().index().orElse(0);
             if (id.isEmpty() || device.id().index().isEmpty()) {
                 problems.add(new DeviceProblem(
                         index, id, false, "nvidia-smi does not print its UUID and its index; it cannot be given out"));
+                return;
+            }
+            if (devices.stream().anyMatch(other -> other.id().equals(id.get()))) {
+                problems.add(new DeviceProblem(
+                        index, id, false, "an earlier device has the same UUID; this one is left out"));
                 return;
             }
             devices.add(new DeviceInfo(
@@ -98,10 +103,19 @@ public final class SmiProbe implements GpuProbe {
                     device.slice().flatMap(Found::slice)));
         }
 
+        private static Optional<DeviceId> id(String uuid) {
+            try {
+                return Optional.of(new DeviceId(uuid));
+            } catch (IllegalArgumentException e) {
+                return Optional.empty();
+            }
+        }
+
         private static Optional<MigSlice> slice(SmiDevice.Slice slice) {
             return slice.parentUuid()
+                    .flatMap(Found::id)
                     .map(parent -> new MigSlice(
-                            new DeviceId(parent),
+                            parent,
                             slice.instance()
                                     .map(ids -> OptionalInt.of(ids.gpu()))
                                     .orElse(OptionalInt.empty()),

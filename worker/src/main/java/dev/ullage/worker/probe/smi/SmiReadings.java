@@ -14,7 +14,12 @@ final class SmiReadings {
 
     static DeviceReading reading(SmiDevice device) {
         List<String> problems = new ArrayList<>(device.problems());
-        Optional<MemoryUse> memory = memory(device.memory(), problems);
+        boolean isShared = device.slice().filter(SmiDevice.Slice::sharesMemory).isPresent();
+        if (isShared) {
+            problems.add("none of the memory can be promised to one of the instances that share it; memory is unknown."
+                    + " Give each a GPU instance of its own");
+        }
+        Optional<MemoryUse> memory = isShared ? Optional.empty() : memory(device.memory(), problems);
         if (device.processes().isEmpty()) {
             problems.add("nvidia-smi gives no list of processes that can be used; processes are unknown");
         }

@@ -76,12 +76,23 @@ final class SmiTable {
         SmiTable table = new SmiTable();
         lines.forEach(table::read);
         table.problems.addAll(SmiOutput.errors(lines));
+        if (isCutOff(lines)) {
+            table.problems.add("the table is cut off: devices or processes may be missing");
+        }
         if (table.hasProcessSection && !table.listsProcesses) {
             table.problems.add("the list of processes is empty and does not say that there are none, as in a container"
                     + " that may not see them; processes are unknown");
         }
         List<SmiGpu> gpus = table.rows.values().stream().map(table::gpu).toList();
         return new SmiReport(table.driver, gpus, table.listsProcesses, table.problems);
+    }
+
+    /** A whole one ends with a line of its frame. */
+    private static boolean isCutOff(List<String> lines) {
+        String last = lines.stream()
+                .filter(line -> line.startsWith("|") || line.startsWith("+"))
+                .reduce("", (before, line) -> line);
+        return !last.matches("\\+-.*\\+");
     }
 
     private SmiGpu gpu(Row row) {

@@ -23,15 +23,24 @@ import org.xml.sax.SAXParseException;
 final class SmiXml {
     private static final String NO_NUMBER = "N/A";
 
+    private static final String END = "</nvidia_smi_log>";
+
     private SmiXml() {}
+
+    private static int at(String word, String text) {
+        int at = text.indexOf(word);
+        return at < 0 ? text.length() : at;
+    }
 
     static SmiReport parse(String text) {
         Element log;
         try {
-            // What stands before is a message of a shell or of the tool.
-            int start = Math.max(text.indexOf("<?xml"), 0);
+            // What stands before and behind is of a shell, of the tool, or of whoever pasted it.
+            int start = Math.max(Math.min(at("<?xml", text), at("<nvidia_smi_log", text)), 0);
+            int last = text.lastIndexOf(END);
+            int end = last < start ? text.length() : last + END.length();
             log = builder()
-                    .parse(new InputSource(new StringReader(text.substring(start))))
+                    .parse(new InputSource(new StringReader(text.substring(start, end))))
                     .getDocumentElement();
         } catch (SAXException | IOException | ParserConfigurationException e) {
             return SmiReport.nothing("the XML of nvidia-smi -q -x is cut off or not well formed: "

@@ -38,8 +38,8 @@ class SmiOutputTest {
         "'', nothing is printed",
         "10052..., '''10052...'' is cut off'",
         "512, '''512'' has no unit'",
-        "18446744073709551615 B, 18446744073709551615 B",
-        "-1 MiB, -1 MiB",
+        "18446744073709551615 B, '''18446744073709551615 B'' is not a whole number of bytes, KiB, MiB or GiB'",
+        "-1 MiB, '''-1 MiB'' is not a whole number of bytes, KiB, MiB or GiB'",
         "nan MiB, nan MiB",
         "99999999999999999 GiB, '''99999999999999999 GiB'' is more than any device has'",
     })
