@@ -106,8 +106,8 @@ final class QueuedStart {
 
     /** All that is wrong with it is said at once. */
     private Asked ask(JobFile file) throws CommandFailure {
-        Map<String, Object> inAll = queue.fields(file);
-        Map<String, Object> said = inAll;
+        Map<String, Object> written = queue.fields(file);
+        Map<String, Object> said = written;
         List<String> problems = new ArrayList<>();
         if (job.estimate().isPresent()) {
             EstimatedRoom room = EstimatedRoom.of(job.estimate().get(), said, job.request(), job.terms());
@@ -122,7 +122,7 @@ final class QueuedStart {
         Reading reading = RequestReader.read(job.name(), submitter, asked.fields());
         problems.addAll(reading.problems());
         List<String> all = new ArrayList<>(file.problems());
-        problems.forEach(problem -> all.add(file.placed(problem, inAll)));
+        problems.forEach(problem -> all.add(file.placed(problem, written)));
         if (!all.isEmpty()) {
             // What the file says was not all understood, so what is asked for was not refused.
             ExitCode code = file.problems().isEmpty() ? ExitCode.REFUSED : ExitCode.BAD_SETTINGS;

@@ -55,7 +55,8 @@ record RunRequest(Map<String, Object> fields, List<String> problems) {
                     "groups: deepspeed gives its ranks the devices in ascending order, whatever each needs: ask for"
                             + " the most of them for all");
         }
-        boolean isOneInstance = asked(fields).orElse(1) == 1;
+        int onOne = fields.get(PER_DEVICE) instanceof Integer perDevice ? perDevice : 1;
+        boolean isOneInstance = asked(fields).orElse(1) <= onOne;
         if (fields.containsKey("mig") && !isOneInstance) {
             OwnInstances.refusal(request).ifPresent(why -> problems.add("mig: " + why));
         }

@@ -7,6 +7,8 @@ import dev.ullage.cli.run.JobNode.Scalar;
 import dev.ullage.cli.run.JobNode.Section;
 import java.io.IOException;
 import java.io.Reader;
+import java.io.StringReader;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -60,8 +62,11 @@ final class YamlJobReader {
         LoaderOptions options = new LoaderOptions();
         options.setMaxAliasesForCollections(MOST_VALUES);
         YamlJobReader reader = new YamlJobReader(file.toString());
-        try (Reader text = Files.newBufferedReader(file)) {
+        try {
+            Reader text = new StringReader(Files.readString(file));
             return reader.document(new Yaml(new SafeConstructor(options)).compose(text));
+        } catch (CharacterCodingException e) {
+            throw new IOException("it is not in UTF-8", e);
         } catch (MarkedYAMLException e) {
             throw new IOException(reader.wrong(e), e);
         } catch (YAMLException e) {

@@ -269,5 +269,7 @@ class JobFileTest {
         Path large = write("large.yaml", "#".repeat((1 << 20) + 1));
         assertThatThrownBy(() -> JobFile.read(large)).hasMessageContaining("more than 1048576 bytes");
         assertThatThrownBy(() -> JobFile.read(folder.resolve("none.yaml"))).isInstanceOf(CommandFailure.class);
+        Path latin = Files.write(folder.resolve("latin.yaml"), new byte[] {'a', ':', ' ', (byte) 0xe4, '\n'});
+        assertThatThrownBy(() -> JobFile.read(latin)).hasMessageContaining("it is not in UTF-8");
     }
 }

@@ -81,6 +81,10 @@ class RunRequestTest {
                 .isEmpty();
         assertThat(of(Map.of("mig", "2g.*"), "torchrun --nproc-per-node 2 t.py").problems())
                 .isEmpty();
+        assertThat(of(Map.of("mig", "2g.*", "ranks", 2, "ranksPerDevice", 2), "sh start.sh")
+                        .problems())
+                .as("both ranks are on one")
+                .isEmpty();
         List<Map<String, Object>> groups = List.of(Map.of("ranks", 1), Map.of("ranks", 2));
         assertThat(of(Map.of("groups", groups, "ranksPerDevice", 2), "torchrun --nproc-per-node 4 t.py")
                         .problems())
