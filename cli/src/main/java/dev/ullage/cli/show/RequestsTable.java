@@ -46,8 +46,8 @@ public final class RequestsTable {
                 .text("PRIORITY", 2)
                 .number("AGE", 3)
                 .number("STARTS IN")
-                .shortenable("WANTS", 20)
-                .shortenable(isWhole ? "WAITS FOR, OR IS ON" : "IS ON", 16);
+                .sentence("WANTS", 20)
+                .sentence(isWhole ? "WAITS FOR, OR IS ON" : "IS ON", 16);
         requests.forEach(request -> table.row(List.of(
                 Cell.of(StatusTable.text(request, "position")),
                 Cell.of(StatusTable.text(request, "job")),

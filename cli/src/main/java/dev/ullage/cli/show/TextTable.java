@@ -22,8 +22,13 @@ final class TextTable {
     /**
      * @param leaveOut columns with a lower number are left out earlier
      * @param minWidth what a longer text may be shortened to
+     * @param isSentence whether it is shortened at its end, and not in the middle like a name
      */
-    private record Column(String heading, boolean isNumber, int leaveOut, int minWidth) {}
+    private record Column(String heading, boolean isNumber, int leaveOut, int minWidth, boolean isSentence) {
+        Column(String heading, boolean isNumber, int leaveOut, int minWidth) {
+            this(heading, isNumber, leaveOut, minWidth, false);
+        }
+    }
 
     /** @param style what emphasizes the text, where colours are possible */
     record Cell(String text, Style style) {
@@ -44,6 +49,12 @@ final class TextTable {
 
     TextTable shortenable(String heading, int minWidth) {
         columns.add(new Column(heading, false, KEPT, minWidth));
+        return this;
+    }
+
+    /** Of which the start says most. */
+    TextTable sentence(String heading, int minWidth) {
+        columns.add(new Column(heading, false, KEPT, minWidth, true));
         return this;
     }
 
@@ -136,24 +147,24 @@ final class TextTable {
 
     private void line(StringBuilder text, List<Integer> shown, int[] widths, List<Cell> cells, Terminal terminal) {
         String line = shown.stream()
-                .map(i -> cell(cells.get(i), widths[i], columns.get(i).isNumber(), terminal))
+                .map(i -> cell(cells.get(i), widths[i], columns.get(i), terminal))
                 .collect(Collectors.joining(GAP));
         text.append(line.stripTrailing()).append('\n');
     }
 
-    private static String cell(Cell cell, int width, boolean isNumber, Terminal terminal) {
-        String text = shortened(cell.text(), width);
+    private static String cell(Cell cell, int width, Column column, Terminal terminal) {
+        String text = shortened(cell.text(), width, column.isSentence());
         String space = " ".repeat(Math.max(0, width - TextWidth.of(text)));
         String styled = cell.style().apply(text, terminal);
-        return isNumber ? space + styled : styled + space;
+        return column.isNumber() ? space + styled : styled + space;
     }
 
     /** The end of a name tells ranks of one job apart, so the middle goes. */
-    private static String shortened(String text, int width) {
+    private static String shortened(String text, int width, boolean isSentence) {
         if (TextWidth.of(text) <= width) {
             return text;
         }
-        int end = Math.min(6, (width - CUT.length()) / 2);
+        int end = isSentence ? 0 : Math.min(6, (width - CUT.length()) / 2);
         return TextWidth.start(text, width - CUT.length() - end) + CUT + TextWidth.end(text, end);
     }
 }

@@ -51,7 +51,8 @@ class RequestsTableTest {
         isPlaced("gpt");
 
         assertThat(shown(80).lines()).allMatch(line -> TextWidth.of(line) <= 80 || line.contains("waits for"));
-        assertThat(shown(80)).contains("IS ON", "host-b", "1m 1s", "\nbert waits for " + SENTENCE + "\n");
+        assertThat(shown(80))
+                .contains("IS ON", "host-b", "3 ranks with 60.0 G..", "1m 1s", "\nbert waits for " + SENTENCE + "\n");
         assertThat(shown(1_000)).contains("WAITS FOR, OR IS ON").doesNotContain("bert waits for");
     }
 

@@ -163,9 +163,7 @@ final class ApiRoutes extends AllDirectives {
                                 get(() -> completeWithFuture(requests.one(job))),
                                 put(() -> write(body -> requests.submit(job, body))),
                                 delete(() -> parameterOptional(
-                                        "ended",
-                                        ended -> completeWithFuture(
-                                                requests.cancel(job, ended.equals(Optional.of("true")))))))),
+                                        "ended", ended -> completeWithFuture(requests.cancel(job, ended)))))),
                 path(
                         PathMatchers.segment().slash("requeue"),
                         job -> post(() -> completeWithFuture(requests.requeue(job)))));

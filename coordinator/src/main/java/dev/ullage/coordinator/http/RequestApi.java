@@ -114,10 +114,16 @@ final class RequestApi {
         return text;
     }
 
-    /** @param ended whether the job has come to its end by itself */
-    CompletionStage<HttpResponse> cancel(String name, boolean ended) {
+    /** @param said whether the job has come to its end by itself, as text: true or false; empty: it has not */
+    CompletionStage<HttpResponse> cancel(String name, Optional<String> said) {
+        String ended = said.orElse("false");
+        if (!ended.equals("true") && !ended.equals("false")) {
+            return refused(List.of("ended must be true or false"));
+        }
         return withJob(
-                name, job -> coordinator.ask(replyTo -> new CancelRequest(job, ended, replyTo), RequestApi::done));
+                name,
+                job -> coordinator.ask(
+                        replyTo -> new CancelRequest(job, Boolean.parseBoolean(ended), replyTo), RequestApi::done));
     }
 
     CompletionStage<HttpResponse> requeue(String name) {

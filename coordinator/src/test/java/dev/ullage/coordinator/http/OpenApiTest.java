@@ -262,6 +262,16 @@ class OpenApiTest {
                 .isEqualTo(11);
     }
 
+    @Test
+    void whetherAJobHasEndedIsTrueOrFalse() throws Exception {
+        HttpResponse<String> response = send("DELETE", "/api/v1/requests/bert?ended=maybe", "");
+
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).contains("ended must be true or false");
+        assertThat(send("DELETE", "/api/v1/requests/bert?ended=true", "").statusCode())
+                .isEqualTo(409);
+    }
+
     private void assertWrite(String path, String body, int status) throws Exception {
         assertWrite("POST", path, body, status);
     }
