@@ -3,16 +3,12 @@ package dev.ullage.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.MemoryBytes;
-import java.io.IOException;
 import java.math.BigDecimal;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 class RunRequestTest {
