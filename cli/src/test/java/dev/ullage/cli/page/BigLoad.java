@@ -97,8 +97,8 @@ final class BigLoad {
                 samples,
                 isUneven ? Optional.of(new ShareProposal(shares(samples), 1, 8_900, 6_100)) : Optional.empty(),
                 isUneven
-                        ? "batch 408 as 6 to 9 instead of 8 each, each at once: the fullest rank is 4 (GPU 5 of gpu-024),"
-                                + " at 89 % of what it can hold, and would be at 61 % or less"
+                        ? "batch 408 as 6 to 9 instead of 8 each, each at once: the fullest rank is 4 (GPU 5 of"
+                                + " gpu-024), at 89 % of what it can hold, and would be at 61 % or less"
                         : skews.isEmpty()
                                 ? ranks.size() + " of " + world + " ranks are known"
                                 : "no rank takes batch shares");
