@@ -38,6 +38,7 @@ import dev.ullage.common.protocol.ToOperator.NodeStatus;
 import dev.ullage.common.protocol.ToOperator.OomMove;
 import dev.ullage.common.protocol.ToOperator.OomMoves;
 import dev.ullage.common.protocol.ToOperator.SampleStatus;
+import dev.ullage.common.protocol.ToOperator.Steering;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,6 +54,13 @@ public final class BigCluster {
     private static final int DEVICES_ON_A_NODE = 8;
     private static final int RANKS_IN_A_JOB = 64;
     private static final int LEAKING = 3;
+    private static final RankWatch.Leak LEAK = new RankWatch.Leak(
+            RankWatch.LeakState.SUSPECTED,
+            OptionalLong.of(3 * MemoryBytes.MEBIBYTE / 2),
+            Optional.of(Share.ofPercent(99)),
+            100);
+    private static final RankWatch.Leak NO_LEAK =
+            new RankWatch.Leak(RankWatch.LeakState.NONE, OptionalLong.empty(), Optional.empty(), 100);
     private static final List<Phase> TURN = List.of(Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER);
     private static final MemoryBytes ALLOCATABLE = MemoryBytes.ofGibibytes(80);
     private static final BudgetTerms TERMS = new BudgetTerms(ALLOCATABLE, Share.ofPercent(20), MemoryBytes.ZERO);
@@ -61,6 +69,11 @@ public final class BigCluster {
 
     /** @param moment any number; each gives other figures */
     public static ClusterStatus of(int devices, int moment) {
+        return of(devices, moment, 0);
+    }
+
+    /** @param waiting how many jobs wait for room; 0: the coordinator is of before there was a queue */
+    public static ClusterStatus of(int devices, int moment, int waiting) {
         List<NodeStatus> nodes = new ArrayList<>();
         for (int first = 0; first < devices; first += DEVICES_ON_A_NODE) {
             List<DeviceStatus> onNode = new ArrayList<>();
@@ -77,7 +90,10 @@ public final class BigCluster {
                 nodes,
                 List.of(),
                 Optional.of(new OomMoves(List.of(new OomMove(halved(), "DONE", 90_000)))),
-                Optional.empty());
+                Optional.of(new Steering(
+                        Optional.of(BigLoad.of(nodes)),
+                        Optional.empty(),
+                        waiting == 0 ? Optional.empty() : Optional.of(BigQueue.figures(waiting)))));
     }
 
     private static JobDirective halved() {
@@ -90,26 +106,6 @@ public final class BigCluster {
                 false,
                 new JobDirective.Cause(
                         LEAKING, Optional.empty(), List.of(), "rank 3 ran out of memory in BACKWARD of step 17"));
-    }
-
-    private static RankWatch leaking() {
-        return new RankWatch(
-                new RankWatch.Progress(OptionalLong.of(500), OptionalLong.empty(), 100),
-                List.of(),
-                new RankWatch.Allocator(
-                        OptionalLong.empty(),
-                        OptionalLong.empty(),
-                        Optional.empty(),
-                        Optional.empty(),
-                        OptionalLong.empty(),
-                        OptionalLong.empty()),
-                new RankWatch.Leak(
-                        RankWatch.LeakState.SUSPECTED,
-                        OptionalLong.of(3 * MemoryBytes.MEBIBYTE / 2),
-                        Optional.of(Share.ofPercent(99)),
-                        100),
-                List.of(),
-                Optional.empty());
     }
 
     /** Some of what could have happened in it. */
@@ -160,13 +156,14 @@ public final class BigCluster {
     }
 
     private static DeviceStatus device(int number, int moment) {
-        boolean hasRank = number % 5 != 4;
+        OptionalInt rank = BigLoad.rankOf(number, RANKS_IN_A_JOB);
+        boolean hasRank = rank.isPresent();
         boolean isOver = number % 211 == 100;
         MemoryBytes limit = MemoryBytes.ofGibibytes(number % 3 == 0 ? 40 : 64);
         MemoryBytes used = MemoryBytes.ofMebibytes(hasRank ? 20_000 + (number * 97L + moment * 613L) % 18_000 : 300);
         MemoryBytes foreign = MemoryBytes.ofGibibytes(number % 89 == 7 ? 9 : 0);
         RankInstance instance = new RankInstance(
-                new RankId(new JobId("train-" + number / RANKS_IN_A_JOB), number % RANKS_IN_A_JOB), 1000L + number, 1);
+                new RankId(new JobId("train-" + number / RANKS_IN_A_JOB), rank.orElse(0)), 1000L + number, 1);
         BudgetTerms terms = TERMS.withMeasured(ALLOCATABLE, foreign);
         List<GrantReport> grants = hasRank
                 ? List.of(new GrantReport(
@@ -191,7 +188,7 @@ public final class BigCluster {
                         Optional.of(new MemoryUse(
                                 ALLOCATABLE, Optional.of(MemoryBytes.ZERO), used, ALLOCATABLE.minusOrZero(used))),
                         Optional.of(foreign),
-                        hasRank ? List.of(sample(instance, used, number + moment)) : List.of(),
+                        hasRank ? List.of(sample(instance, used, number, moment)) : List.of(),
                         List.of(),
                         Optional.of(new SampleQuality(state, 0)))),
                 Optional.of(new LedgerReport(terms, terms, isOver, grants, KeeperCounts.NONE)),
@@ -199,11 +196,12 @@ public final class BigCluster {
                 Optional.empty());
     }
 
-    private static RankSample sample(RankInstance instance, MemoryBytes used, int turn) {
+    private static RankSample sample(RankInstance instance, MemoryBytes used, int number, int moment) {
+        int turn = number + moment;
         return new RankSample(
                 instance,
                 new RankFacts(
-                        OptionalInt.of(RANKS_IN_A_JOB),
+                        OptionalInt.of(BigLoad.worldOf(number, RANKS_IN_A_JOB)),
                         OptionalInt.of(instance.rank().rank() % DEVICES_ON_A_NODE),
                         "torchrun",
                         0,
@@ -215,7 +213,7 @@ public final class BigCluster {
                 true,
                 100,
                 Optional.empty(),
-                instance.pid() == 1000L + LEAKING ? Optional.of(leaking()) : Optional.empty(),
+                Optional.of(BigLoad.watch(number, number == LEAKING ? LEAK : NO_LEAK)),
                 Optional.empty());
     }
 }

@@ -6,6 +6,7 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
+import dev.ullage.common.protocol.ToCoordinator.RequestsQuery;
 import dev.ullage.common.protocol.ToCoordinator.StatusQuery;
 import dev.ullage.common.protocol.ToOperator.History;
 import dev.ullage.config.HttpSettings;
@@ -26,9 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.openqa.selenium.Keys;
 
-/** The page with 1,000 devices, of which most change twice a second. */
+/** The page with 1,000 devices, of which most change twice a second, and with 1,000 jobs that wait for room. */
 class PageScaleIT {
     private static final int DEVICES = 1_000;
+    private static final int WAITING = 1_000;
     private static final int FRAMES = 40;
     private static final Duration WITHIN = Duration.ofMinutes(1);
 
@@ -43,7 +45,11 @@ class PageScaleIT {
     private String serve(Path folder) throws Exception {
         ActorRef<ToCoordinator> coordinator = kit.spawn(Behaviors.receiveMessage(message -> {
             if (message instanceof StatusQuery query) {
-                query.replyTo().tell(BigCluster.of(DEVICES, moment.incrementAndGet()));
+                query.replyTo().tell(BigCluster.of(DEVICES, moment.incrementAndGet(), WAITING));
+            } else if (message instanceof RequestsQuery query) {
+                // An older coordinator knows of no bound.
+                query.replyTo()
+                        .tell(query.job().map(job -> BigQueue.of(WAITING, job)).orElseGet(() -> BigQueue.of(WAITING)));
             } else if (message instanceof EventsQuery query) {
                 query.replyTo().tell(BigCluster.events(query.after(), Instant.now()));
             } else if (message instanceof HistoryQuery query) {
@@ -77,6 +83,13 @@ class PageScaleIT {
                     "every device has a tile",
                     WITHIN,
                     () -> browser.all("#map .tile").size() == DEVICES);
+            assertThat(browser.all("#queue tbody tr"))
+                    .as("the first 50, and three beside them")
+                    .hasSize(53);
+            assertThat(browser.text("#queue-note"))
+                    .isEqualTo("1,000 wait, 1 is being placed, 1 is to end and wait again, 1 runs without its room,"
+                            + " 1 job has its room.");
+            assertThat(browser.text("#queue-body > p")).isEqualTo("and 950 more: \"ullage jobs\" lists all");
             browser.one("#map .tile").click();
             browser.await("a device is open", WITHIN, () -> browser.text("#detail-title")
                     .startsWith("GPU 0"));
@@ -96,6 +109,87 @@ class PageScaleIT {
             browser.assertNoComplaint();
             screenshots(browser);
         }
+    }
+
+    @Test
+    void whoWaitsFarBehindIsAskedForAndNothingIsWiderThanAPhone(@TempDir Path folder) throws Exception {
+        String url = serve(folder);
+        try (Browser browser = Browser.start(390, 844)) {
+            browser.open(url + "#job=train-w700");
+            browser.await("the request is there", WITHIN, () -> browser.text("#detail [data-key=request]")
+                    .contains("waiting, position 700"));
+            assertThat(browser.text("#detail [data-key=request]")).contains("699 jobs stand before it");
+            assertThat(browser.text("#detail .commands")).contains("ullage requeue train-w700");
+            assertFitsAPhone(browser);
+            browser.press(Keys.ESCAPE);
+            browser.await(
+                    "the job is closed", WITHIN, () -> !browser.one("#detail").isDisplayed());
+            assertFitsAPhone(browser);
+            assertThat(browser.text("#queue tbody tr:nth-child(7) .name")).isEqualTo(BigQueue.ODD_JOB);
+            assertThat(browser.title()).isEqualTo("Ullage");
+            browser.assertNoComplaint();
+        }
+    }
+
+    // Goal: a table stays one, and what is scrolled can be reached, without a mouse. Method: what the browser tells
+    // those who cannot see it, and the Tab key.
+    @Test
+    void theQueueIsATableForThoseWhoCannotSeeItAndKeysReachIt(@TempDir Path folder) throws Exception {
+        String url = serve(folder);
+        try (Browser browser = Browser.start(390, 844)) {
+            browser.open(url);
+            browser.await(
+                    "the queue is there",
+                    WITHIN,
+                    () -> browser.all("#queue tbody tr").size() == 53);
+            for (int width : new int[] {390, 1280}) {
+                browser.resize(width, 900);
+                assertThat(browser.one("#queue table").getAriaRole()).isEqualTo("table");
+                assertThat(browser.one("#queue tbody tr").getAriaRole()).isEqualTo("row");
+                assertThat(browser.one("#queue tbody td").getAriaRole()).isEqualTo("cell");
+                assertThat(browser.one("#queue thead th").getAccessibleName()).isEqualTo("Position");
+            }
+            browser.script("document.querySelector('#glance [data-key=waiting] button').focus()");
+            browser.press(Keys.ENTER);
+            browser.await("the section has the focus", WITHIN, () -> browser.script("return document.activeElement.id")
+                    .equals("queue"));
+            browser.press(Keys.TAB);
+            assertThat(browser.script("return document.activeElement.getAttribute('aria-label')"))
+                    .isEqualTo("Jobs that wait for room");
+            browser.press(Keys.TAB);
+            assertThat(browser.script("return document.activeElement.textContent"))
+                    .isEqualTo("moe-16");
+            browser.press(Keys.ENTER);
+            browser.await("its job is open", WITHIN, () -> browser.text("#detail-title")
+                    .equals("Job moe-16"));
+        }
+    }
+
+    @Test
+    void namesOfNodesAreShortenedToWhatTellsThemApart(@TempDir Path folder) throws Exception {
+        String url = serve(folder);
+        try (Browser browser = Browser.start(1280, 900)) {
+            browser.open(url);
+            assertThat(shortened(browser, "gpu-000", "gpu-124")).isEqualTo("gpu-000 gpu-124");
+            assertThat(shortened(browser, "dgx-a100-11.hpc.site", "dgx-a100-12.hpc.site"))
+                    .isEqualTo("\u202611 \u202612");
+            assertThat(shortened(browser, "rack1-node-001", "rack2-node-001"))
+                    .isEqualTo("\u20261-node-001 \u20262-node-001");
+            assertThat(shortened(browser, "one-of-a-kind", "another-one.site"))
+                    .isEqualTo("one-of-a-kind another-one.site");
+            assertThat(shortened(browser, "alone-in-the-cluster")).isEqualTo("alone-in-the-cluster");
+        }
+    }
+
+    private static Object shortened(Browser browser, Object... names) {
+        return browser.script(
+                "return import('/page/map.js').then((map) => map.shortNames([...arguments]).join(' '))", names);
+    }
+
+    private static void assertFitsAPhone(Browser browser) {
+        assertThat(browser.script(
+                        "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
+                .isEqualTo(true);
     }
 
     @Test
@@ -134,6 +228,11 @@ class PageScaleIT {
         browser.resize(390, 844);
         draw(browser);
         browser.screenshot(Path.of(folder, "page-phone.png"));
+        browser.resize(1280, 1370);
+        browser.script("document.getElementById('queue').scrollIntoView()");
+        draw(browser);
+        browser.screenshot(Path.of(folder, "page-queue.png"));
+        browser.script("scrollTo(0, 0)");
     }
 
     private static void draw(Browser browser) {

@@ -2,7 +2,7 @@
 
 import { Chart } from './chart.js';
 import { element, follow, setAttribute, setText } from './dom.js';
-import { UNKNOWN, ago, exact, gib, isKnown, leakText, percent, share } from './format.js';
+import { UNKNOWN, ago, exact, full, gib, isKnown, leakText, percent, share } from './format.js';
 import { keyOf } from './history.js';
 import { renderBar } from './job.js';
 
@@ -53,7 +53,7 @@ export class DevicePanel {
       return;
     }
     setText(this.title, `GPU ${device.index} of ${device.node}`);
-    follow(this.facts, factsOf(device, model.age(now), model.nodes.get(device.node)), (fact) => fact.name, makeFact, updateFact);
+    follow(this.facts, factsOf(device, model.age(now), model), (fact) => fact.name, makeFact, updateFact);
     const problems = [...(device.problems ?? []), ...(device.heldBack ? [`held back: ${device.heldBack}`] : [])];
     follow(this.problems, problems, (text) => text, () => element('li'), setText);
     this.chart.set(history.ofDevice(this.uuid));
@@ -134,7 +134,9 @@ function noteOf(rank) {
   return parts.join(', ');
 }
 
-function factsOf(device, age, node) {
+function factsOf(device, age, model) {
+  const node = model.nodes.get(device.node);
+  const far = model.far.get(device.uuid);
   const memory = (name, bytes, of) => ({
     name,
     text: of === undefined ? gib(bytes) : `${gib(bytes)} (${percent(bytes, of)})`,
@@ -154,8 +156,14 @@ function factsOf(device, age, node) {
     { name: 'reading', text: `${device.sampleState ?? UNKNOWN}, ${ago(sampled)}` },
     { name: 'limits', text: device.rollout ? device.rollout.toLowerCase() : 'no plan yet' },
     ...(node?.draining ? [{ name: 'node', text: 'draining: nothing new is placed there' }] : []),
+    ...(far ? [{ name: 'beside the mean', text: farText(far) }] : []),
     { name: 'UUID', text: device.uuid, wide: true },
   ];
+}
+
+function farText(far) {
+  const side = far.fillBasisPoints > far.meanBasisPoints ? 'above' : 'below';
+  return `far ${side}: ${full(far.fillBasisPoints)} at the peaks of its ranks, the mean is ${full(far.meanBasisPoints)}`;
 }
 
 function makeFact(fact) {

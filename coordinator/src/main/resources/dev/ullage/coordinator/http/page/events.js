@@ -1,10 +1,19 @@
 // What happened, newest first.
 
 import { element, follow, setAttribute, setText } from './dom.js';
-import { ago } from './format.js';
+import { ago, count } from './format.js';
 
-const KEPT = 500;
+const KEPT = 1000;
 const SHOWN = 200;
+const OF_ONE_JOB = 8;
+
+// What an operator may want to see alone; a kind that is in none of them is shown among all.
+export const TOPICS = new Map([
+  ['queue', ['job-submitted', 'job-placed', 'placement-failed', 'room-asked', 'job-requeued', 'job-withdrawn']],
+  ['evenness', ['uneven', 'even', 'batch-shares-ordered', 'batch-shares-suggested', 'move-suggested']],
+  ['devices', ['node-joined', 'node-forgotten', 'device-found', 'device-gone', 'device-stale', 'device-lost', 'device-recovered']],
+  ['ranks', ['rank-joined', 'rank-left', 'above-ceiling', 'within-ceiling', 'leak-suspected', 'out-of-memory']],
+]);
 
 export class EventList {
   constructor(root, note, onDevice, onJob) {
@@ -14,6 +23,9 @@ export class EventList {
     this.onJob = onJob;
     this.events = [];
     this.warningsOnly = false;
+    this.topic = '';
+    this.none = element('p', { class: 'muted' });
+    root.after(this.none);
   }
 
   /** Takes a message of the stream in. An incomplete one says that others before it are not known. */
@@ -29,11 +41,25 @@ export class EventList {
   }
 
   render(serverNow) {
-    const shown = this.events.filter((event) => !this.warningsOnly || event.severity !== 'info').slice(-SHOWN);
-    shown.reverse();
-    follow(this.root, shown, (event) => event.id, (event) => this.make(event), (node, event) => {
+    const kinds = TOPICS.get(this.topic);
+    const isWanted = (event) =>
+      (!this.warningsOnly || event.severity !== 'info') && (!kinds || kinds.includes(event.kind));
+    const shown = this.list(this.root, this.events.filter(isWanted), SHOWN, serverNow);
+    this.none.hidden = shown > 0;
+    setText(this.none, this.events.length === 0 ? 'No event is known.' : `None among the last ${count(this.events.length, 'event')}.`);
+  }
+
+  /** The last events of one job, in a list of their own; returns how many. */
+  renderOf(root, job, serverNow) {
+    return this.list(root, this.events.filter((event) => event.job === job), OF_ONE_JOB, serverNow);
+  }
+
+  list(root, events, most, serverNow) {
+    const shown = events.slice(-most).reverse();
+    follow(root, shown, (event) => event.id, (event) => this.make(event), (node, event) => {
       setText(node.firstElementChild, ago(Math.max(0, serverNow - Date.parse(event.time))));
     });
+    return shown.length;
   }
 
   make(event) {

@@ -52,6 +52,23 @@ export function ago(millis) {
   return millis < 2000 ? 'now' : `${duration(millis)} ago`;
 }
 
+// Made once: making one takes longer than all else on a line.
+const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const DAY_AND_TIME = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' });
+
+/** 03:41 of this machine's clock; with the day when it is not within 20 hours. */
+export function clock(epochMillis, now) {
+  return (Math.abs(epochMillis - now) > 20 * 3600 * 1000 ? DAY_AND_TIME : TIME).format(epochMillis);
+}
+
+/** How full: 92 %, rounded down. */
+export const full = (basisPoints) => (isKnown(basisPoints) ? `${Math.floor(basisPoints / 100)} %` : UNKNOWN);
+
+/** How a shell takes a text as one word. */
+export function shellWord(text) {
+  return /^[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 export function count(number, what) {
   return `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
 }

@@ -2,13 +2,16 @@
 
 import { setAttribute, setText } from './dom.js';
 import { DevicePanel } from './device.js';
+import { EvennessPanel } from './evenness.js';
 import { EventList } from './events.js';
 import { ago, duration } from './format.js';
 import { History } from './history.js';
-import { JobPanel, renderJobs } from './job.js';
+import { JobPanel } from './job.js';
+import { renderJobs } from './jobs.js';
 import { DeviceMap, renderLegend } from './map.js';
 import { Model } from './model.js';
 import { renderOverview } from './overview.js';
+import { QueuePanel } from './queue.js';
 import { ask, read } from './stream.js';
 
 const OLD = 3000;
@@ -20,12 +23,26 @@ const history = new History();
 const link = { state: 'connecting', text: '', unanswered: false };
 const map = new DeviceMap(byId('map'), (uuid) => select('device', uuid));
 const events = new EventList(byId('events'), byId('events-note'), (uuid) => select('device', uuid), (job) => select('job', job));
+const queue = new QueuePanel(byId('queue-body'), byId('queue-note'), (job) => select('job', job));
+const evenness = new EvennessPanel(
+  byId('evenness-body'),
+  byId('evenness-note'),
+  byId('evenness-legend'),
+  (job) => select('job', job),
+  (uuid) => select('device', uuid),
+);
 let panel = null;
 let isDue = false;
 let hasGap = false;
+// Where the focus was when a panel was opened: it goes back there.
+let opener = null;
 
 /** What is shown in detail is in the address: it can be sent to somebody, and "back" works. */
 function select(kind, name) {
+  const active = document.activeElement;
+  if (kind && !byId('detail').contains(active)) {
+    opener = active;
+  }
   location.hash = kind ? `${kind}=${encodeURIComponent(name)}` : '';
 }
 
@@ -38,22 +55,23 @@ function selection() {
   }
 }
 
+function close() {
+  const origin = opener?.isConnected && opener !== document.body ? opener : document.querySelector('#map .tile[aria-pressed="true"]');
+  select();
+  (origin ?? byId('map')).focus();
+}
+
 function openPanel() {
   const { kind, name } = selection();
   const root = byId('detail');
   panel?.close();
   panel = null;
   root.hidden = true;
-  const close = () => {
-    const origin = document.querySelector('#map .tile[aria-pressed="true"]') ?? byId('map');
-    select();
-    origin.focus();
-  };
   if (kind === 'device') {
     panel = new DevicePanel(root, name, close, (job) => select('job', job));
     fill(name);
   } else if (kind === 'job') {
-    panel = new JobPanel(root, name, close, (uuid) => select('device', uuid));
+    panel = new JobPanel(root, name, close, (uuid) => select('device', uuid), events);
   }
   if (panel) {
     root.hidden = false;
@@ -99,9 +117,11 @@ function draw() {
     const only = job ? new Set(job.ranks.map((rank) => rank.device)) : undefined;
     renderOverview(byId('glance'), model);
     map.render(model, kind === 'device' ? name : undefined, only);
-    renderJobs(byId('jobs'), model, (one) => select('job', one));
+    queue.render(model, now);
+    evenness.render(model);
+    renderJobs(byId('jobs'), byId('jobs-rest'), model, (one) => select('job', one));
     panel?.render(model, history, now);
-    events.render(model.serverTime + model.age(now));
+    events.render(model.serverNow(now));
   }
   performance.measure(MEASURED, { start, end: performance.now() });
   if (performance.getEntriesByName(MEASURED).length > 1000) {
@@ -175,10 +195,14 @@ byId('warnings-only').addEventListener('change', (event) => {
   events.warningsOnly = event.target.checked;
   due();
 });
+byId('topic').addEventListener('change', (event) => {
+  events.topic = event.target.value;
+  due();
+});
 addEventListener('hashchange', openPanel);
 addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && panel) {
-    select();
+    close();
   }
 });
 setInterval(due, 1000);

@@ -6,6 +6,8 @@ import { ago, gib, percent } from './format.js';
 import { MARKS } from './model.js';
 
 const DENSE = 200;
+// So many characters of a node's name are seen in a dense map.
+const ROOM = 8;
 const LETTERS = new Map(MARKS.map((mark) => [mark.name, mark.letter]));
 
 export function renderLegend(root) {
@@ -36,8 +38,11 @@ export class DeviceMap {
   }
 
   render(model, selected, only) {
-    setAttribute(this.root, 'data-dense', model.devices.size > DENSE ? 'true' : 'false');
-    const nodes = [...model.byNode()].map(([name, devices]) => ({ name, devices, age: model.nodes.get(name)?.ageMillis, drain: model.drains.get(name) }));
+    const isDense = model.devices.size > DENSE;
+    setAttribute(this.root, 'data-dense', isDense ? 'true' : 'false');
+    const byNode = [...model.byNode()];
+    const labels = isDense ? shortNames(byNode.map(([name]) => name)) : byNode.map(([name]) => name);
+    const nodes = byNode.map(([name, devices], at) => ({ name, label: labels[at], devices, age: model.nodes.get(name)?.ageMillis, drain: model.drains.get(name) }));
     const render = (node, item) => this.renderNode(node, item, selected, only);
     follow(this.root, nodes, (node) => node.name, makeNode, render);
     if (!this.current?.isConnected) {
@@ -45,9 +50,9 @@ export class DeviceMap {
     }
   }
 
-  renderNode(node, { name, devices, age, drain }, selected, only) {
+  renderNode(node, { name, label, devices, age, drain }, selected, only) {
     const [title, tiles] = node.children;
-    setText(title, drain ? `${name}, draining` : name);
+    setText(title, drain ? `${label}, draining` : label);
     setAttribute(title, 'title', `${name}: heard ${ago(age)}${drain ? `; ${drainText(drain)}` : ''}`);
     setAttribute(node, 'data-draining', drain ? '' : null);
     follow(tiles, devices, (device) => device.uuid, makeTile, (tile, device) => {
@@ -78,6 +83,31 @@ export class DeviceMap {
       to.focus();
     }
   }
+}
+
+/**
+ * Names of nodes where there is little room: without the domain and the beginning that all of them have. A number stays
+ * whole, and names that are short stay as they are.
+ */
+export function shortNames(names) {
+  if (names.length < 2 || names.every((name) => name.length <= ROOM)) {
+    return names;
+  }
+  const common = (list) => {
+    let length = 0;
+    while (list.every((name) => length < name.length && name[length] === list[0][length])) {
+      length += 1;
+    }
+    return list[0].slice(0, length);
+  };
+  const reversed = names.map((name) => [...name].reverse().join(''));
+  // A suffix is what follows a dot; a beginning ends where no number is cut.
+  const ending = common(reversed).match(/^.*\./)?.[0].length ?? 0;
+  const beginning = common(names).replace(/\d+$/, '').length;
+  return names.map((name) => {
+    const rest = name.slice(beginning, name.length - ending);
+    return rest === '' || beginning + ending === 0 ? name : `${beginning > 0 ? '\u2026' : ''}${rest}`;
+  });
 }
 
 function drainText(drain) {

@@ -24,6 +24,12 @@ export class Model {
     this.wishes = new Map();
     this.drains = new Map();
     this.errors = [];
+    // What the coordinator says of both, or null while it says nothing.
+    this.queue = null;
+    this.queueAt = null;
+    this.evenness = null;
+    this.far = new Map();
+    this.evenJobs = new Map();
     this.heardAt = null;
     this.serverTime = null;
   }
@@ -55,6 +61,14 @@ export class Model {
       }
     }
     (snapshot.gone ?? []).forEach((uuid) => this.devices.delete(uuid));
+    // Left out: as before, but for the time that passed.
+    if (snapshot.full || snapshot.queue !== undefined) {
+      this.queue = snapshot.queue ?? null;
+      this.queueAt = this.serverTime;
+    }
+    this.evenness = snapshot.evenness ?? null;
+    this.far = new Map((this.evenness?.devices ?? []).map((device) => [device.device, device]));
+    this.evenJobs = new Map((this.evenness?.jobs ?? []).map((job) => [job.job, job]));
     this.jobs = this.jobList();
     return snapshot.devices;
   }
@@ -62,6 +76,26 @@ export class Model {
   /** How old all of this is, by this machine's clock. */
   age(now) {
     return this.heardAt === null ? null : now - this.heardAt;
+  }
+
+  /** What time it is by the server's clock. */
+  serverNow(now) {
+    return this.serverTime + this.age(now);
+  }
+
+  /** The request of a job, when it is among those that the stream names. */
+  requestOf(job) {
+    return this.queue?.items.find((item) => item.job === job);
+  }
+
+  evennessOf(job) {
+    return this.evenJobs.get(job);
+  }
+
+  /** GPU 3 of host-a; its UUID when it is not known. */
+  placeOf(uuid) {
+    const device = this.devices.get(uuid);
+    return device ? `GPU ${device.index} of ${device.node}` : uuid;
   }
 
   /** Nodes in order, each with its devices. */
@@ -91,6 +125,7 @@ export class Model {
       stalled: devices.filter((device) => device.rollout === 'STALLED').length,
       lost: devices.filter((device) => device.sampleState === 'lost').length,
       stale: devices.filter((device) => device.sampleState !== 'lost' && isStale(device)).length,
+      uneven: this.evenness ? this.evenness.jobs.filter((job) => job.uneven).length : null,
     };
   }
 
@@ -153,6 +188,6 @@ function markOf(device) {
   return device.ceilingBytes > 0 && device.ceilingBytes >= device.budgetBytes * FULL ? 'full' : 'fine';
 }
 
-function byName(a, b) {
+export function byName(a, b) {
   return a.localeCompare(b, 'en', { numeric: true });
 }

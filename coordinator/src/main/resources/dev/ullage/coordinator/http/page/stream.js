@@ -64,7 +64,7 @@ export async function read(listener) {
         wait = FIRST_WAIT;
         continue;
       }
-      listener.state('lost', String(failure.message ?? failure));
+      listener.state('lost', reasonOf(failure));
     }
     await new Promise((resolve) => setTimeout(resolve, wait));
     wait = Math.min(wait * 2, LONGEST_WAIT);
@@ -72,6 +72,14 @@ export async function read(listener) {
 }
 
 class Unauthorized extends Error {}
+
+/** In words of its own: browsers say "Failed to fetch" and the like. */
+function reasonOf(failure) {
+  if (failure.name === 'AbortError') {
+    return `nothing came from this node for ${SILENCE / 1000} s`;
+  }
+  return failure instanceof TypeError ? 'this node does not answer' : String(failure.message ?? failure);
+}
 
 async function once(lastEvent, parse, listener) {
   const abort = new AbortController();
