@@ -76,7 +76,7 @@ class MigRunIT {
                 TestProcess job =
                         node.launch("run", run(node, List.of("--wait", "--job-file", file.toString()), TORCHRUN))) {
             assertThat(deepspeed.awaitExit(WITHIN)).as(deepspeed.log()).isEqualTo(6);
-            assertThat(deepspeed.log()).contains("refused: mig: deepspeed counts the devices that CUDA shows");
+            assertThat(deepspeed.log()).contains("job.conf:1: mig: deepspeed counts the devices that CUDA shows");
             JsonNode status = awaitRanks(node, job, 2);
             JsonNode placed =
                     node.api().get("/api/v1/requests/cut").orElseThrow().path("ranks");
