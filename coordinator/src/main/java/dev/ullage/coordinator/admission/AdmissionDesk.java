@@ -116,10 +116,11 @@ public final class AdmissionDesk {
             return new RequestRefused(List.of("job " + request.job() + " was submitted by another, and is "
                     + known.orElseThrow().stage().label() + ": choose another name, or cancel it"));
         }
-        Optional<Entry> live = isAnothers ? Optional.empty() : known;
-        long requests =
-                entries.values().stream().filter(entry -> !entry.isOver()).count();
-        List<String> refusals = Refusals.of(message, live, requests, settings.maxRequests(), cluster);
+        // Late words of a job that has ended say that it runs; one that does not run is asked for anew.
+        boolean isAnew = !message.running()
+                && known.filter(entry -> entry.is(Stage.ENDED)).isPresent();
+        Optional<Entry> live = isAnothers || isAnew ? Optional.empty() : known;
+        List<String> refusals = Refusals.of(message, live, entries.values(), settings.maxRequests(), cluster);
         if (!refusals.isEmpty()) {
             return new RequestRefused(refusals);
         }

@@ -12,6 +12,7 @@ import dev.ullage.coordinator.view.ClusterView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -38,6 +39,10 @@ record QueuePicture(
         NavigableSet<JobId> looked) {
     static final QueuePicture NONE =
             new QueuePicture(Optional.empty(), Forecast.NONE, Optional.empty(), Rooms.NONE, List.of(), new TreeSet<>());
+
+    QueuePicture {
+        looked = Collections.unmodifiableNavigableSet(new TreeSet<>(looked));
+    }
 
     private static final Duration PACE = Duration.ofSeconds(1);
     /** What all jobs together have of these is said; an answer has to fit into one message. */

@@ -5,6 +5,7 @@ import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.coordinator.admission.AdmissionDesk.Cluster;
 import dev.ullage.coordinator.admission.Entry.Stage;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
@@ -14,13 +15,14 @@ final class Refusals {
 
     /**
      * @param known what is known of the job already
-     * @param requests how many there are
+     * @param all that are known
      * @param max how many there may be
      */
-    static List<String> of(SubmitRequest message, Optional<Entry> known, long requests, int max, Cluster cluster) {
+    static List<String> of(SubmitRequest message, Optional<Entry> known, Collection<Entry> all, int max, Cluster cluster) {
         JobRequest request = message.request();
         List<String> reasons = new ArrayList<>();
         boolean isNew = known.isEmpty();
+        long requests = all.stream().filter(entry -> !entry.isOver()).count();
         if (isNew && requests >= max) {
             reasons.add(
                     "there are %d requests, the most that this cluster takes (ullage.coordinator.queue.max-requests)"

@@ -103,6 +103,21 @@ class ChangedRequestTest {
         assertThat(cluster.states()).isEmpty();
     }
 
+    @Test
+    void whatHasEndedIsAskedForAnewUnlessItsLastWordsAreOnlyLate() {
+        cluster.submit(ranks("job", 1));
+        cluster.ticks(4);
+        cluster.ends("job");
+        cluster.say(ranks("job", 1), 0, true);
+        cluster.ticks(4);
+        assertThat(stateOf("job")).isEqualTo(RequestState.ENDED);
+
+        cluster.submit(ranks("job", 2));
+        cluster.ticks(6);
+        assertThat(stateOf("job")).isEqualTo(RequestState.PLACED);
+        assertThat(cluster.state("job").ranks()).hasSize(2);
+    }
+
     // Each look must go through: an exception there is a coordinator that starts again from nothing.
     @Property(tries = 200)
     void nothingThatIsSaidStopsTheCoordinator(
