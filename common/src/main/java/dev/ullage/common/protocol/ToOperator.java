@@ -128,10 +128,20 @@ public sealed interface ToOperator extends WireMessage {
         }
     }
 
-    /** Where requests stand: those that wait in the order of the queue, then the others by their jobs' names. */
-    record Requests(List<RequestState> states) implements ToOperator {
+    /**
+     * Where requests stand: those that wait in the order of the queue, then the others by their jobs' names.
+     *
+     * @param room of one request, while it is placed: which room it has, to be said again for as long as it runs there;
+     *     a text that means nothing else. Empty of all requests, and of an older coordinator
+     */
+    record Requests(List<RequestState> states, Optional<String> room) implements ToOperator {
         public Requests {
             states = List.copyOf(states);
+        }
+
+        /** Of all, or of one that has no room. */
+        public Requests(List<RequestState> states) {
+            this(states, Optional.empty());
         }
     }
 

@@ -38,7 +38,7 @@ final class RequestSamples {
                 new RequestsQuery(Optional.of(JOB), operator),
                 new CancelRequest(JOB, true, operator),
                 new RequeueRequest(JOB, operator),
-                new Requests(List.of(requestState())),
+                new Requests(List.of(requestState()), Optional.of(ROOM)),
                 new RequestRefused(List.of("this can never fit: 8 ranks with 90.0 GiB each")));
     }
 
@@ -93,20 +93,12 @@ final class RequestSamples {
                 61_000,
                 30_000,
                 List.of(new RequestState.RankPlace(3, NODE, 1, DEVICE, OptionalInt.of(1), MemoryBytes.ofGibibytes(20))),
-                List.of("cpus 8 was not counted: no node says how much it has free"),
-                Optional.of(ROOM));
+                List.of("cpus 8 was not counted: no node says how much it has free"));
     }
 
     private static RequestState sparseRequestState() {
         return new RequestState(
-                sparseRequest(),
-                RequestState.PLACED,
-                Optional.empty(),
-                0,
-                30_000,
-                List.of(),
-                List.of(),
-                Optional.empty());
+                sparseRequest(), RequestState.PLACED, Optional.empty(), 0, 30_000, List.of(), List.of());
     }
 
     static QueueFigures queueFigures() {

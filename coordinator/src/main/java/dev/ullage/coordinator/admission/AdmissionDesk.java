@@ -198,7 +198,9 @@ public final class AdmissionDesk {
         List<Entry> queue = queue();
         List<Entry> all = new ArrayList<>(queue);
         entries.values().stream().filter(entry -> !entry.is(Stage.WAITING)).forEach(all::add);
-        return new Requests(picture.states(all, job, cluster.view(), settings.lease(), now));
+        return new Requests(
+                picture.states(all, job, cluster.view(), settings.lease(), now),
+                job.flatMap(this::entry).flatMap(Entry::room));
     }
 
     /** A job is to ask no longer, and to end if it runs. */

@@ -113,6 +113,11 @@ record Entry(
         return request.job();
     }
 
+    /** As its submitter is to know it. */
+    Optional<String> room() {
+        return is(Stage.PLACED) ? reservation.map(JobRooms::name) : Optional.empty();
+    }
+
     boolean is(Stage other) {
         return stage == other;
     }
@@ -171,8 +176,7 @@ record Entry(
                 waiting,
                 Math.max(0, now.toEpochMilli() - submittedAt.toEpochMilli()),
                 leaseMillis,
-                List.copyOf(ranks),
-                List.copyOf(notes),
-                is(Stage.PLACED) ? reservation.map(JobRooms::name) : Optional.empty());
+                ranks,
+                notes);
     }
 }

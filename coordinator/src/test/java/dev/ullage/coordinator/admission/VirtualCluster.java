@@ -306,6 +306,10 @@ final class VirtualCluster {
         return requests.states().get(0);
     }
 
+    Optional<String> room(String job) {
+        return desk.requests(Optional.of(new JobId(job)), cluster(), now).room();
+    }
+
     List<RequestState> states() {
         return desk.requests(Optional.empty(), cluster(), now).states();
     }

@@ -384,7 +384,6 @@ public final class Statuses {
                 7_000,
                 30_000,
                 List.of(place),
-                List.of("cpus 8 was not counted"),
-                Optional.of("job#1:first#1"));
+                List.of("cpus 8 was not counted"));
     }
 }
