@@ -195,6 +195,21 @@ class AdmissionTakeoverTest {
     }
 
     @Test
+    void whoSpeaksOnlyAfterItsRoomWasLostIsHeard() {
+        VirtualCluster cluster = VirtualCluster.of(RESERVE, DEVICE, 1);
+        cluster.submit(request("job"));
+        cluster.ticks(4);
+        cluster.falls("job");
+        cluster.failOver();
+        cluster.tick();
+        cluster.loseLedger("GPU-node-0-0");
+        cluster.passes(Duration.ofSeconds(17));
+        assertThat(cluster.state("job").state()).isEqualTo(RequestState.LOST);
+
+        assertThat(cluster.runsIn(request("job"), Optional.empty())).isInstanceOf(Requests.class);
+    }
+
+    @Test
     void aJobWithoutRanksCannotBePutToTheEnd() {
         VirtualCluster cluster = VirtualCluster.of(RESERVE, DEVICE, 1);
         cluster.submit(VirtualCluster.request("none", Priority.MEDIUM, List.of(), OptionalLong.empty()));
