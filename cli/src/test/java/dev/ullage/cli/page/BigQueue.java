@@ -117,6 +117,6 @@ public final class BigQueue {
 
     private static RequestState state(
             JobRequest request, String state, Optional<Waiting> waiting, long waited, List<String> notes) {
-        return new RequestState(request, state, waiting, waited, LEASE, List.of(), notes, Optional.empty());
+        return new RequestState(request, state, waiting, waited, LEASE, List.of(), notes);
     }
 }

@@ -83,12 +83,13 @@ final class GangSubmitter {
                     () -> "submitter of " + job() + " gives up: " + refused);
             isGone = true;
         } else if (answer instanceof Requests requests && !requests.states().isEmpty()) {
-            heard(requests.states().get(0), from);
+            heard(requests.states().get(0), requests.room(), from);
         }
     }
 
-    private void heard(RequestState state, Answer from) {
+    private void heard(RequestState state, Optional<String> name, Answer from) {
         if (!isRunning && state.state().equals(RequestState.PLACED)) {
+            room = name;
             start(state, from);
         } else if (isRunning && state.state().equals(RequestState.REQUEUED)) {
             endRanks();
@@ -101,7 +102,6 @@ final class GangSubmitter {
 
     private void start(RequestState state, Answer by) {
         isRunning = true;
-        room = state.room();
         world.told(job(), GangPromises.layout(state.ranks()), by);
         for (RequestState.RankPlace place : state.ranks()) {
             GangHost.Device device = world.device(place.device());

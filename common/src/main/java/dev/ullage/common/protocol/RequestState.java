@@ -20,8 +20,6 @@ import java.util.OptionalLong;
  * @param leaseMillis how long it stays known when its submitter says nothing more
  * @param ranks where they are, in the order of their numbers; empty until it is placed
  * @param notes what its submitter should know, one sentence each
- * @param room while it is placed: which room it has, to be said again for as long as it runs there; a text that means
- *     nothing else. Empty of an older coordinator
  */
 public record RequestState(
         JobRequest request,
@@ -30,8 +28,7 @@ public record RequestState(
         long waitedMillis,
         long leaseMillis,
         List<RankPlace> ranks,
-        List<String> notes,
-        Optional<String> room) {
+        List<String> notes) {
     public static final String WAITING = "waiting";
     public static final String PLACING = "placing";
     public static final String PLACED = "placed";
@@ -39,6 +36,11 @@ public record RequestState(
     public static final String CANCELLED = "cancelled";
     public static final String ENDED = "ended";
     public static final String LOST = "lost";
+
+    public RequestState {
+        ranks = List.copyOf(ranks);
+        notes = List.copyOf(notes);
+    }
 
     /**
      * @param position 1 for the first; empty while it is being placed

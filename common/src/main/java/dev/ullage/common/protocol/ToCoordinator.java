@@ -257,8 +257,8 @@ public sealed interface ToCoordinator extends WireMessage {
      *
      * @param waitedMillis how long it has waited by its submitter's own clock; counts where the request is not known
      * @param running whether its launcher runs
-     * @param room in which room it runs, as it was told ({@code RequestState.room}): it may have others; empty: it does
-     *     not run, or its submitter is an older one
+     * @param room in which room it runs, as it was told ({@code Requests.room}): it may have others; empty: it does not
+     *     run, or its submitter is an older one
      */
     record SubmitRequest(
             JobRequest request, long waitedMillis, boolean running, ActorRef<ToOperator> replyTo, Optional<String> room)

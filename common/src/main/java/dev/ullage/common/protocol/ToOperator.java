@@ -133,15 +133,18 @@ public sealed interface ToOperator extends WireMessage {
      * Where requests stand: those that wait in the order of the queue, then the others by their jobs' names.
      *
      * @param counts of all there are, where {@code states} has only some of them
+     * @param room of one request, while it is placed: which room it has, to be said again for as long as it runs there;
+     *     a text that means nothing else. Empty of all requests, and of an older coordinator
      */
-    record Requests(List<RequestState> states, Optional<RequestCounts> counts) implements ToOperator {
+    record Requests(List<RequestState> states, Optional<RequestCounts> counts, Optional<String> room)
+            implements ToOperator {
         public Requests {
             states = List.copyOf(states);
         }
 
         /** All that was asked for. */
         public Requests(List<RequestState> states) {
-            this(states, Optional.empty());
+            this(states, Optional.empty(), Optional.empty());
         }
     }
 

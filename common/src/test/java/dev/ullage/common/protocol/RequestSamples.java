@@ -49,7 +49,8 @@ final class RequestSamples {
                 new RequestsQuery(Optional.of(JOB), OptionalInt.of(50), operator),
                 new CancelRequest(JOB, true, operator),
                 new RequeueRequest(JOB, operator),
-                new Requests(List.of(requestState()), Optional.of(new RequestCounts(34, 2, 7, 1, 3))),
+                new Requests(
+                        List.of(requestState()), Optional.of(new RequestCounts(34, 2, 7, 1, 3)), Optional.of(ROOM)),
                 new RequestRefused(List.of("this can never fit: 8 ranks with 90.0 GiB each")));
     }
 
@@ -120,20 +121,12 @@ final class RequestSamples {
                 61_000,
                 30_000,
                 List.of(new RequestState.RankPlace(3, NODE, 1, DEVICE, OptionalInt.of(1), MemoryBytes.ofGibibytes(20))),
-                List.of("8 cpus and 64.0 GiB of host memory for each rank are advisory: nothing holds a rank to them"),
-                Optional.of(ROOM));
+                List.of("8 cpus and 64.0 GiB of host memory for each rank are advisory: nothing holds a rank to them"));
     }
 
     private static RequestState sparseRequestState() {
         return new RequestState(
-                sparseRequest(),
-                RequestState.PLACED,
-                Optional.empty(),
-                0,
-                30_000,
-                List.of(),
-                List.of(),
-                Optional.empty());
+                sparseRequest(), RequestState.PLACED, Optional.empty(), 0, 30_000, List.of(), List.of());
     }
 
     static QueueFigures queueFigures() {

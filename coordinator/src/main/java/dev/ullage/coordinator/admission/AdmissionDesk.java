@@ -117,8 +117,7 @@ public final class AdmissionDesk {
                     + known.orElseThrow().stage().label() + ": choose another name, or cancel it"));
         }
         // Late words of a job that has ended say that it runs; one that does not run is asked for anew.
-        boolean isAnew = !message.running()
-                && known.filter(entry -> entry.is(Stage.ENDED)).isPresent();
+        boolean isAnew = !message.running() && known.filter(Entry::hasEnded).isPresent();
         Optional<Entry> live = isAnothers || isAnew ? Optional.empty() : known;
         List<String> refusals = Refusals.of(message, live, entries.values(), settings.maxRequests(), cluster);
         if (!refusals.isEmpty()) {
@@ -198,10 +197,12 @@ public final class AdmissionDesk {
 
     /** Where requests stand: one, or all. */
     public Requests requests(Optional<JobId> job, Cluster cluster, Instant now) {
-        List<Entry> queue = queue();
-        List<Entry> all = new ArrayList<>(queue);
+        List<Entry> all = new ArrayList<>(queue());
         entries.values().stream().filter(entry -> !entry.is(Stage.WAITING)).forEach(all::add);
-        return new Requests(picture.states(all, job, cluster.view(), settings.lease(), now));
+        return new Requests(
+                picture.states(all, job, cluster.view(), settings.lease(), now),
+                Optional.empty(),
+                job.flatMap(this::entry).flatMap(Entry::room));
     }
 
     /** So many of those that wait and of those that are on their way somewhere; of the others only how many. */
@@ -213,7 +214,8 @@ public final class AdmissionDesk {
                 .forEach(shown::add);
         return new Requests(
                 picture.states(shown, Optional.empty(), cluster.view(), settings.lease(), now),
-                Optional.of(AdmissionCounts.in(entries.values())));
+                Optional.of(AdmissionCounts.in(entries.values())),
+                Optional.empty());
     }
 
     /** A job is to ask no longer, and to end if it runs. */
@@ -317,8 +319,7 @@ public final class AdmissionDesk {
     private void found(Reservation reservation, Instant now) {
         JobId job = reservation.id().job();
         Optional<Entry> known = entry(job);
-        if (known.filter(entry -> entry.is(Stage.PLACED) && entry.submitter().isEmpty())
-                .isPresent()) {
+        if (known.filter(Entry::isOnlyFound).isPresent()) {
             rooms.keep(reservation);
             return;
         }

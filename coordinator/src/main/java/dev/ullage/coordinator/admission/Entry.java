@@ -126,6 +126,21 @@ record Entry(
                 settings.age().toMillis());
     }
 
+    /** As its submitter is to know it. */
+    Optional<String> room() {
+        return is(Stage.PLACED) ? reservation.map(JobRooms::name) : Optional.empty();
+    }
+
+    /** Its submitter said so. */
+    boolean hasEnded() {
+        return is(Stage.ENDED);
+    }
+
+    /** The ledgers have it, and its submitter has not spoken yet. */
+    boolean isOnlyFound() {
+        return is(Stage.PLACED) && submitter.isEmpty();
+    }
+
     boolean is(Stage other) {
         return stage == other;
     }
@@ -200,8 +215,7 @@ record Entry(
                 waiting,
                 Math.max(0, now.toEpochMilli() - submittedAt.toEpochMilli()),
                 leaseMillis,
-                List.copyOf(ranks),
-                List.copyOf(notes),
-                is(Stage.PLACED) ? reservation.map(JobRooms::name) : Optional.empty());
+                ranks,
+                notes);
     }
 }

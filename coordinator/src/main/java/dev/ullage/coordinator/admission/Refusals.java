@@ -31,8 +31,8 @@ final class Refusals {
         request.contradiction().ifPresent(reasons::add);
         known.filter(entry -> entry.submitter().isEmpty() && message.room().isEmpty())
                 .filter(entry -> entry.reservation()
-                        .filter(room -> JobRooms.suits(room, request))
-                        .isEmpty())
+                        .map(room -> !JobRooms.suits(room, request))
+                        .orElse(entry.request().ranks() != request.ranks()))
                 .ifPresent(entry -> reasons.add("job %s runs already, with %s, and is not the one that asks for %s"
                         .formatted(request.job(), entry.request().text(), request.text())));
         boolean isToBePlaced = isNew || known.get().is(Stage.WAITING);

@@ -77,7 +77,7 @@ final class RequestApi {
         }
         return requests.states().stream()
                 .findFirst()
-                .map(state -> ApiRoutes.json(RequestJson.of(state)))
+                .map(state -> ApiRoutes.json(RequestJson.of(state, requests.room())))
                 .orElseGet(() -> ApiRoutes.response(
                         Problem.of(StatusCodes.NOT_FOUND, "no request of job " + job + " is known")));
     }

@@ -23,10 +23,11 @@ final class RequestJson {
         return json;
     }
 
-    static ObjectNode of(RequestState state) {
+    static ObjectNode of(RequestState state, Optional<String> room) {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("schema", StatusJson.SCHEMA);
         put(json, state);
+        json.put("room", room.orElse(null));
         return json;
     }
 
@@ -39,6 +40,7 @@ final class RequestJson {
 
     private static void put(ObjectNode json, RequestState state) {
         putRequest(json, state);
+        json.putNull("room");
         ArrayNode ranks = json.putArray("ranks");
         state.ranks().forEach(rank -> put(ranks.addObject(), rank));
     }
@@ -59,7 +61,6 @@ final class RequestJson {
         json.put("basis", waiting.map(Waiting::basis).orElse(null));
         json.put("waitedMillis", state.waitedMillis());
         json.put("leaseMillis", state.leaseMillis());
-        json.put("room", state.room().orElse(null));
         ArrayNode notes = json.putArray("notes");
         state.notes().forEach(notes::add);
     }

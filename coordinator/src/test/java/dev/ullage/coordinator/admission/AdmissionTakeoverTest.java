@@ -61,7 +61,7 @@ class AdmissionTakeoverTest {
         cluster.failOver();
         cluster.passes(cluster.settings.settleFor().plusSeconds(4));
         assertThat(cluster.state("job").ranks()).extracting(RankPlace::device).containsExactly(SECOND);
-        Optional<String> room = cluster.state("job").room();
+        Optional<String> room = cluster.room("job");
         cluster.falls("job");
         cluster.hears("GPU-node-0-0", true);
         return room;
@@ -86,7 +86,7 @@ class AdmissionTakeoverTest {
             cluster.passes(Duration.ofSeconds(3));
 
             assertThat(cluster.state("job").state()).isEqualTo(RequestState.PLACED);
-            assertThat(cluster.state("job").room()).isEqualTo(room).isPresent();
+            assertThat(cluster.room("job")).isEqualTo(room).isPresent();
             assertThat(cluster.jobsOnDevices()).containsExactly(0, 1);
         }
     }
@@ -100,7 +100,7 @@ class AdmissionTakeoverTest {
         cluster.runsIn(request("job"), Optional.empty());
         cluster.passes(Duration.ofSeconds(3));
 
-        assertThat(cluster.state("job").room()).isEqualTo(room);
+        assertThat(cluster.room("job")).isEqualTo(room);
         assertThat(cluster.jobsOnDevices()).containsExactly(0, 1);
     }
 
@@ -192,6 +192,21 @@ class AdmissionTakeoverTest {
             cluster.passes(Duration.ofSeconds(3));
             assertThat(cluster.placed()).containsExactly("job");
         }
+    }
+
+    @Test
+    void whoSpeaksOnlyAfterItsRoomWasLostIsHeard() {
+        VirtualCluster cluster = VirtualCluster.of(RESERVE, DEVICE, 1);
+        cluster.submit(request("job"));
+        cluster.ticks(4);
+        cluster.falls("job");
+        cluster.failOver();
+        cluster.tick();
+        cluster.loseLedger("GPU-node-0-0");
+        cluster.passes(Duration.ofSeconds(17));
+        assertThat(cluster.state("job").state()).isEqualTo(RequestState.LOST);
+
+        assertThat(cluster.runsIn(request("job"), Optional.empty())).isInstanceOf(Requests.class);
     }
 
     @Test

@@ -415,6 +415,10 @@ final class VirtualCluster {
         return desk.firstRequests(most, cluster(), now);
     }
 
+    Optional<String> room(String job) {
+        return desk.requests(Optional.of(new JobId(job)), cluster(), now).room();
+    }
+
     List<RequestState> states() {
         return desk.requests(Optional.empty(), cluster(), now).states();
     }

@@ -32,7 +32,7 @@ class QueueJsonTest {
                 1,
                 JobRequest.Wanted.ANY,
                 OptionalLong.empty());
-        return new RequestState(request, state, waiting, waited, 30_000, List.of(), List.of(), Optional.empty());
+        return new RequestState(request, state, waiting, waited, 30_000, List.of(), List.of());
     }
 
     private static Requests one(long waited, OptionalLong startsIn) {
@@ -71,7 +71,7 @@ class QueueJsonTest {
     @Test
     void whatTheCoordinatorCountedCounts() {
         Requests some =
-                new Requests(one(0, OptionalLong.empty()).states(), Optional.of(new RequestCounts(34, 2, 7, 1, 3)));
+                new Requests(one(0, OptionalLong.empty()).states(), Optional.of(new RequestCounts(34, 2, 7, 1, 3)), Optional.empty());
 
         JsonNode queue = QueueJson.of(Optional.of(some), NOW).shown();
 

@@ -390,7 +390,6 @@ public final class Statuses {
                 7_000,
                 30_000,
                 List.of(place),
-                List.of("8 cpus for each rank are advisory"),
-                Optional.of("job#1:first#1"));
+                List.of("8 cpus for each rank are advisory"));
     }
 }
