@@ -319,15 +319,15 @@ public final class AdmissionDesk {
         List<Outcome> outcomes = new ArrayList<>(attempts.read(cluster.view(), cluster.token(), now));
         outcomes.forEach(outcome -> settle(outcome, now));
         if (isSettled(cluster.token(), now)) {
-            Offers offers = Offers.of(cluster.view(), cluster.draining(), attempts.kept());
-            admit(new Timeline(offers.devices(), gangs(cluster.view(), now), now), cluster.token());
+            admit(cluster, now);
         }
         List<Outcome> late = new ArrayList<>();
         List<Send> sends = attempts.sends(cluster.view(), late, now);
         late.forEach(outcome -> settle(outcome, now));
-        Offers offers = Offers.of(cluster.view(), cluster.draining(), attempts.kept());
-        ask(offers.devices(), cluster.lower());
-        picture = picture.renewed(queue(), offers, gangs(cluster.view(), now), kept, now);
+        ask(cluster);
+        picture = picture.isDue(kept, now)
+                ? picture.renewed(queue(), offers(cluster), gangs(cluster.view(), now), kept, now)
+                : picture;
         Turn result = new Turn(sends, changes);
         changes = new ArrayList<>();
         return result;
@@ -404,23 +404,33 @@ public final class AdmissionDesk {
         return duration.toMillis() / 1000 + "." + duration.toMillis() % 1000 / 100 + " s";
     }
 
-    private void admit(Timeline timeline, CoordinatorToken token) {
-        Instant now = timeline.now();
+    /** To look at all devices takes a while: for nobody it is not done. */
+    private Offers offers(Cluster cluster) {
+        return Offers.of(cluster.view(), cluster.draining(), attempts.kept());
+    }
+
+    private void admit(Cluster cluster, Instant now) {
+        List<Entry> queue = queue();
+        if (queue.isEmpty()) {
+            kept = Optional.empty();
+            return;
+        }
+        Timeline timeline = new Timeline(offers(cluster).devices(), gangs(cluster.view(), now), now);
         Admission admission = new Admission(timeline, kept, List.copyOf(usual));
-        for (Entry entry : queue()) {
+        for (Entry entry : queue) {
             boolean mayStart = !pauses.getOrDefault(entry.job(), now).isAfter(now);
-            admission.consider(entry.request(), mayStart).ifPresent(parts -> begin(entry, parts, token, now));
+            admission.consider(entry.request(), mayStart).ifPresent(parts -> begin(entry, parts, cluster.token(), now));
         }
         kept = admission.kept();
     }
 
     /** The first that waits in vain may ask jobs of lower priority for room; both sides are told. */
-    private void ask(List<DeviceOffer> offers, RoomWish.Lower lower) {
+    private void ask(Cluster cluster) {
         RoomWish before = wish;
         wish = kept.map(KeptDevices::first)
                 .flatMap(this::entry)
                 .filter(entry -> entry.is(Stage.WAITING))
-                .map(entry -> RoomWish.of(entry.request(), offers, lower, before))
+                .map(entry -> RoomWish.of(entry.request(), offers(cluster).devices(), cluster.lower(), before))
                 .orElse(RoomWish.NONE);
         if (wish.wanted().isEmpty() || wish.wanted().equals(before.wanted())) {
             return;
