@@ -67,10 +67,6 @@ final class BenchRanks {
     }
 
     static DeviceLedger applied(DeviceLedger ledger, LedgerDecision decision) {
-        DeviceLedger result = ledger;
-        for (LedgerEvent event : decision.events()) {
-            result = result.apply(event);
-        }
-        return result;
+        return ledger.apply(decision.events());
     }
 }

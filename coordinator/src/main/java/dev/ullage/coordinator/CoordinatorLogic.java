@@ -23,12 +23,10 @@ import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToOperator.Events;
-import dev.ullage.common.protocol.ToOperator.Explanation;
 import dev.ullage.common.protocol.ToOperator.History;
 import dev.ullage.common.protocol.ToOperator.Steering;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
-import dev.ullage.config.PolicySettings;
 import dev.ullage.coordinator.CoordinatorEffect.Desire;
 import dev.ullage.coordinator.CoordinatorEffect.Direct;
 import dev.ullage.coordinator.CoordinatorEffect.Learn;
@@ -48,7 +46,6 @@ import dev.ullage.coordinator.leadership.Leadership;
 import dev.ullage.coordinator.leadership.LearnRequests;
 import dev.ullage.coordinator.oom.OomDesk;
 import dev.ullage.coordinator.planning.DevicePlan;
-import dev.ullage.coordinator.planning.Explanations;
 import dev.ullage.coordinator.planning.LimitPlanner;
 import dev.ullage.coordinator.planning.LimitPlanner.Decided;
 import dev.ullage.coordinator.planning.OperatorDesk;
@@ -66,10 +63,8 @@ import dev.ullage.coordinator.view.StatusAssembly.Plans;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
@@ -82,9 +77,8 @@ import java.util.stream.Stream;
  */
 public final class CoordinatorLogic {
     private final CoordinatorSettings settings;
-    private final PolicySettings policies;
     private final NodeId node;
-    private final LimitPlanner planner;
+    private final LastPlans plans;
     private final OperatorWrites writes;
     private final RankDemands demands;
 
@@ -93,7 +87,6 @@ public final class CoordinatorLogic {
     private ClusterView view = ClusterView.EMPTY;
     private Rollouts rollouts = Rollouts.NONE;
     private OomDesk ooms = OomDesk.EMPTY;
-    private NavigableMap<DeviceId, Explanation> explanations = new TreeMap<>();
     private LearnRequests requests = LearnRequests.NONE;
     private final EventLog events = new EventLog();
     private final UseHistory history = new UseHistory();
@@ -116,10 +109,10 @@ public final class CoordinatorLogic {
             String uid,
             Instant now) {
         this.settings = settings;
-        this.policies = limits.policies();
         this.node = node;
         this.demands = demands.forTurns(limits);
-        this.planner = LimitPlanner.of(settings.staleAfter(), limits, this.demands);
+        LimitPlanner planner = LimitPlanner.of(settings.staleAfter(), limits, this.demands);
+        this.plans = new LastPlans(planner, limits.policies());
         this.writes = new OperatorWrites(new OperatorDesk(planner), settings.resendAfter());
         this.book = new DecisionBook(PlannerSettings.of(settings.staleAfter(), limits));
         this.heldBack = new HeldBack(events, book);
@@ -261,7 +254,7 @@ public final class CoordinatorLogic {
             writes.fenced();
             requests = LearnRequests.NONE;
             heldBack.clear();
-            explanations = new TreeMap<>();
+            plans.clear();
             ooms = OomDesk.EMPTY;
             evenness.clear();
             queue.forget();
@@ -298,7 +291,7 @@ public final class CoordinatorLogic {
                         view,
                         new Plans(
                                 rollouts.states(),
-                                explanations,
+                                plans.explanations(),
                                 rollouts.statuses(now),
                                 ooms.status(now),
                                 new Steering(
@@ -344,7 +337,8 @@ public final class CoordinatorLogic {
             effects.add(Note.info("leadership node={} token={} state={}", node, tokenOrNone(), leadership.state()));
         }
         leadership.token().ifPresent(token -> {
-            requests.due(missing(token, now), now, settings.resendAfter())
+            boolean isClaimed = !leadership.token().equals(before.token());
+            requests.due(isClaimed ? missing(token, now) : missing, now, settings.resendAfter())
                     .forEach(worker -> learnFrom(worker, token, now));
             if (leadership.isActive()) {
                 plan(token, now);
@@ -371,7 +365,7 @@ public final class CoordinatorLogic {
         ClusterView before = view;
         view = view.forgetting(now, settings.forgetAfter());
         for (NodeView known : before.nodes()) {
-            if (view.node(known.node()).isEmpty()) {
+            if (view != before && view.node(known.node()).isEmpty()) {
                 requests = requests.forgetting(known.node());
                 writes.forgetting(known.node());
                 ooms = ooms.forgetting(known.node(), now);
@@ -379,7 +373,7 @@ public final class CoordinatorLogic {
                         Note.warn("worker forgotten: node={} reason=silent since {}", known.node(), known.heardAt()));
             }
         }
-        if (rollouts.states().keySet().stream().anyMatch(this::isGone)) {
+        if (rollouts.devices().stream().anyMatch(this::isGone)) {
             rollouts = rollouts.retiring(this::isGone, now);
         }
         heldBack.forgetting(this::isGone);
@@ -408,22 +402,19 @@ public final class CoordinatorLogic {
 
     private void plan(CoordinatorToken token, Instant now) {
         writes.forgetFulfilled(view.jobs(), device -> isGone(device) || isReserveReported(device, token), now);
-        List<Decided> plans = new ArrayList<>();
-        Situation situation = situation(token, now);
-        List<Decided> all = planner.decide(situation);
-        explanations = Explanations.of(all.stream().map(Decided::outcome).toList(), policies, situation);
-        for (Decided decided : all) {
+        List<Decided> changed = new ArrayList<>();
+        for (Decided decided : plans.decide(situation(token, now))) {
             if (decided.outcome() instanceof Planned planned) {
                 heldBack.planned(planned.device());
-                plans.add(decided);
+                changed.add(decided);
             } else if (decided.outcome() instanceof Vetoed vetoed) {
                 effects.addAll(heldBack.vetoed(decided, vetoed, view, token, now));
             }
         }
-        if (!plans.isEmpty()) {
+        if (!changed.isEmpty()) {
             rollouts = rollouts.planned(
-                    plans.stream().map(decided -> decided.outcome().plan()).toList(), lastRevision + 1, now);
-            for (Decided decided : plans) {
+                    changed.stream().map(decided -> decided.outcome().plan()).toList(), lastRevision + 1, now);
+            for (Decided decided : changed) {
                 lastRevision++;
                 notePlan(decided.outcome().plan(), token);
                 effects.add(new Recorded(book.planned(decided, lastRevision, token, now)));

@@ -183,10 +183,7 @@ final class DeviceRoster {
             store.append(List.of(first));
             return new Opened(device, store, DeviceLedger.open(first));
         }
-        DeviceLedger ledger = DeviceLedger.open(past.get(0));
-        for (LedgerEvent event : past.subList(1, past.size())) {
-            ledger = ledger.apply(event);
-        }
+        DeviceLedger ledger = DeviceLedger.open(past.get(0)).apply(past.subList(1, past.size()));
         if (!ledger.device().equals(device.id())) {
             throw new IOException("the ledger of " + device.id() + " is one of " + ledger.device());
         }

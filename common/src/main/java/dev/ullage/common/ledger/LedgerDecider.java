@@ -40,7 +40,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** One decision of a {@link DeviceLedger}: works on its own copy of the state and collects what came of it. */
+/** One decision of a {@link DeviceLedger}: works on a fold of its own and collects what came of it. */
 final class LedgerDecider {
     /** So that a report, which carries every part of each of them, is a message the cluster can carry. */
     static final int MAX_PARTS = 2 * Reservation.MAX_PARTS;
@@ -49,9 +49,9 @@ final class LedgerDecider {
     private final List<Order> orders = new ArrayList<>();
     private final List<Refusal> refusals = new ArrayList<>();
     private final MemoryBytes out;
-    private DeviceLedger ledger;
+    private final LedgerFold ledger;
 
-    LedgerDecider(DeviceLedger ledger, MemoryBytes out) {
+    LedgerDecider(LedgerFold ledger, MemoryBytes out) {
         this.ledger = ledger;
         this.out = out;
     }
@@ -373,7 +373,7 @@ final class LedgerDecider {
     }
 
     private void happened(LedgerEvent event) {
-        ledger = ledger.apply(event);
+        ledger.apply(event);
         events.add(event);
     }
 

@@ -14,26 +14,40 @@ public final class LedgerInvariants {
      * @throws IllegalStateException with the event and the numbers
      */
     public static DeviceLedger requireWithinBudget(DeviceLedger before, LedgerEvent event, DeviceLedger after) {
-        boolean statesAFact = event instanceof LedgerEvent.RankAdopted || event instanceof LedgerEvent.Snapshot;
-        boolean isWorse = after.excess().isMoreThan(before.excess())
-                || excessOfCeilings(after).isMoreThan(excessOfCeilings(before));
-        if (!statesAFact && isWorse) {
-            throw new IllegalStateException("ledger of " + after.device() + " would exceed its budget: promised "
-                    + after.promised().value() + " B, ceilings "
-                    + after.ceilings().value() + " B, budget in force "
-                    + after.inForce().budget().value() + " B, after " + event);
-        }
+        Excess.of(before).requireNoMore(event, after);
         for (Grant grant : after.grants()) {
             requireConsistent(grant, event);
         }
         return after;
     }
 
-    private static MemoryBytes excessOfCeilings(DeviceLedger ledger) {
-        return ledger.ceilings().minusOrZero(ledger.inForce().budget());
+    /**
+     * How far a state lies above its budget in force.
+     *
+     * @param promised with all that is promised
+     * @param ceilings with the ceilings alone
+     */
+    record Excess(MemoryBytes promised, MemoryBytes ceilings) {
+        static Excess of(LedgerState state) {
+            return new Excess(
+                    state.excess(), state.ceilings().minusOrZero(state.inForce().budget()));
+        }
+
+        /** @param state after the event */
+        void requireNoMore(LedgerEvent event, LedgerState state) {
+            Excess after = of(state);
+            boolean statesAFact = event instanceof LedgerEvent.RankAdopted || event instanceof LedgerEvent.Snapshot;
+            boolean isWorse = after.promised.isMoreThan(promised) || after.ceilings.isMoreThan(ceilings);
+            if (!statesAFact && isWorse) {
+                throw new IllegalStateException("ledger of " + state.device() + " would exceed its budget: promised "
+                        + state.promised().value() + " B, ceilings "
+                        + state.ceilings().value() + " B, budget in force "
+                        + state.inForce().budget().value() + " B, after " + event);
+            }
+        }
     }
 
-    private static void requireConsistent(Grant grant, LedgerEvent event) {
+    static void requireConsistent(Grant grant, LedgerEvent event) {
         MemoryBytes targetMax = grant.targetMax();
         if (targetMax.isMoreThan(grant.ceiling()) || grant.confirmedSequence() > grant.sequence()) {
             throw new IllegalStateException("inconsistent grant " + grant + " after " + event);

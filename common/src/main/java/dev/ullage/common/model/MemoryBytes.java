@@ -12,6 +12,8 @@ public record MemoryBytes(long value) implements Comparable<MemoryBytes> {
     public static final MemoryBytes ZERO = new MemoryBytes(0);
     public static final long MEBIBYTE = 1L << 20;
     public static final long GIBIBYTE = 1L << 30;
+    /** Below it a quotient by a GiB is so exact that its tenths follow from whole numbers alone. */
+    private static final long EXACT_TENTHS = 1L << 48;
 
     public MemoryBytes {
         if (value < 0) {
@@ -94,9 +96,18 @@ public record MemoryBytes(long value) implements Comparable<MemoryBytes> {
     /** For people: {@code 12.0 GiB}, {@code 512.0 MiB}, {@code 17 B}. Never parsed back, never used in a limit. */
     @Override
     public String toString() {
-        if (value >= GIBIBYTE) {
+        if (value < MEBIBYTE) {
+            return value + " B";
+        }
+        if (value >= EXACT_TENTHS) {
             return String.format(Locale.ROOT, "%.1f GiB", value / (double) GIBIBYTE);
         }
-        return value >= MEBIBYTE ? String.format(Locale.ROOT, "%.1f MiB", value / (double) MEBIBYTE) : value + " B";
+        return value >= GIBIBYTE ? tenths(GIBIBYTE) + " GiB" : tenths(MEBIBYTE) + " MiB";
+    }
+
+    /** What {@code %.1f} makes of it, half up: an explanation has several amounts, and a formatter takes a while. */
+    private String tenths(long unit) {
+        long tenths = value / unit * 10 + (value % unit * 10 + unit / 2) / unit;
+        return tenths / 10 + "." + tenths % 10;
     }
 }

@@ -2,7 +2,6 @@ package dev.ullage.common.model;
 
 import java.util.Objects;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 /**
  * A rank's limit in each phase. The rank switches between them by itself when it enters a phase, so what it may use at
@@ -18,8 +17,13 @@ public record PhaseLimits(
         MemoryBytes idle) {
 
     public PhaseLimits {
-        Stream.of(init, forward, backward, optimizer, evaluation, checkpoint, idle)
-                .forEach(Objects::requireNonNull);
+        Objects.requireNonNull(init);
+        Objects.requireNonNull(forward);
+        Objects.requireNonNull(backward);
+        Objects.requireNonNull(optimizer);
+        Objects.requireNonNull(evaluation);
+        Objects.requireNonNull(checkpoint);
+        Objects.requireNonNull(idle);
     }
 
     /** The same limit in every phase. */

@@ -1,7 +1,5 @@
 package dev.ullage.common.model;
 
-import java.util.Comparator;
-
 /**
  * A rank of a job. Not unique over time: a restarted rank is the same {@code RankId} in another process.
  *
@@ -9,9 +7,6 @@ import java.util.Comparator;
  * @param rank global rank, 0 or more
  */
 public record RankId(JobId job, int rank) implements Comparable<RankId> {
-    private static final Comparator<RankId> ORDER =
-            Comparator.comparing(RankId::job).thenComparingInt(RankId::rank);
-
     public RankId {
         if (rank < 0) {
             throw new IllegalArgumentException("rank must be 0 or more: " + rank);
@@ -20,7 +15,8 @@ public record RankId(JobId job, int rank) implements Comparable<RankId> {
 
     @Override
     public int compareTo(RankId other) {
-        return ORDER.compare(this, other);
+        int byJob = job.compareTo(other.job);
+        return byJob != 0 ? byJob : Integer.compare(rank, other.rank);
     }
 
     @Override

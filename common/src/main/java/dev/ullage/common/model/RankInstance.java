@@ -1,6 +1,6 @@
 package dev.ullage.common.model;
 
-import java.util.Comparator;
+import java.util.NavigableMap;
 
 /**
  * One process of a rank on one host. A pid alone is reused by the kernel, so the start time belongs to the name; what a
@@ -11,19 +11,23 @@ import java.util.Comparator;
  * @param startTicks start time of the process in clock ticks since boot ({@code /proc/PID/stat} field 22), 0 or more
  */
 public record RankInstance(RankId rank, long pid, long startTicks) implements Comparable<RankInstance> {
-    private static final Comparator<RankInstance> ORDER = Comparator.comparing(RankInstance::rank)
-            .thenComparingLong(RankInstance::pid)
-            .thenComparingLong(RankInstance::startTicks);
-
     public RankInstance {
         if (pid < 1 || startTicks < 0) {
             throw new IllegalArgumentException("no such process: pid " + pid + ", start " + startTicks);
         }
     }
 
+    /** The part of the map that is about one rank, in whatever process: a view of it. */
+    public static <V> NavigableMap<RankInstance, V> allOf(NavigableMap<RankInstance, V> ranks, RankId rank) {
+        return ranks.subMap(
+                new RankInstance(rank, 1, 0), true, new RankInstance(rank, Long.MAX_VALUE, Long.MAX_VALUE), true);
+    }
+
     @Override
     public int compareTo(RankInstance other) {
-        return ORDER.compare(this, other);
+        int byRank = rank.compareTo(other.rank);
+        int byPid = byRank != 0 ? byRank : Long.compare(pid, other.pid);
+        return byPid != 0 ? byPid : Long.compare(startTicks, other.startTicks);
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -28,6 +29,29 @@ class QuantitiesTest {
                 .divide(BigInteger.valueOf(10_000));
 
         assertThat(MemoryBytes.of(bytes).times(new Share(basisPoints)).value()).isEqualTo(exact.longValueExact());
+    }
+
+    // Goal: an amount reads as a formatter writes it, half up. Method: any amount, and those around a half of a tenth.
+    @Property
+    void anAmountReadsAsAFormatterWritesIt(
+            @ForAll @LongRange(min = 0) long bytes,
+            @ForAll @IntRange(max = 5_000) int halves,
+            @ForAll @IntRange(min = -2, max = 2) int beside) {
+        for (long unit : new long[] {MemoryBytes.MEBIBYTE, MemoryBytes.GIBIBYTE}) {
+            long half = unit * halves / 20 + beside;
+            for (long amount : new long[] {bytes, bytes >> 15, bytes >> 25, bytes >> 35, Math.max(0, half)}) {
+                assertThat(MemoryBytes.of(amount)).hasToString(formatted(amount));
+            }
+        }
+    }
+
+    private static String formatted(long bytes) {
+        if (bytes >= MemoryBytes.GIBIBYTE) {
+            return String.format(Locale.ROOT, "%.1f GiB", bytes / (double) MemoryBytes.GIBIBYTE);
+        }
+        return bytes >= MemoryBytes.MEBIBYTE
+                ? String.format(Locale.ROOT, "%.1f MiB", bytes / (double) MemoryBytes.MEBIBYTE)
+                : bytes + " B";
     }
 
     @Property

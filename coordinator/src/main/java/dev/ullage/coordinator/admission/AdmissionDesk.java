@@ -356,15 +356,15 @@ public final class AdmissionDesk {
         List<Outcome> outcomes = new ArrayList<>(attempts.read(cluster.view(), cluster.token(), now));
         outcomes.forEach(outcome -> settle(outcome, now));
         if (isSettled(cluster.token(), now)) {
-            Offers offers = Offers.of(cluster.view(), cluster.draining(), claimed());
-            admit(new Timeline(offers.rooms(), gangs(cluster.view(), now), now), cluster.token());
+            admit(cluster, now);
         }
         List<Outcome> late = new ArrayList<>();
         List<Send> sends = attempts.sends(cluster.view(), late, now);
         late.forEach(outcome -> settle(outcome, now));
-        Offers offers = Offers.of(cluster.view(), cluster.draining(), claimed());
-        ask(offers.rooms(), cluster.lower());
-        picture = picture.renewed(queue(), offers, gangs(cluster.view(), now), kept, now);
+        ask(cluster);
+        picture = picture.isDue(kept, now)
+                ? picture.renewed(queue(), offers(cluster), gangs(cluster.view(), now), kept, now)
+                : picture;
         Turn result = new Turn(sends, changes);
         changes = new ArrayList<>();
         return result;
@@ -424,35 +424,35 @@ public final class AdmissionDesk {
         changes.add(Change.warning(EventKind.PLACEMENT_FAILED, about, "job " + entry.job() + " " + what + reason));
     }
 
-    private void admit(Timeline timeline, CoordinatorToken token) {
-        Instant now = timeline.now();
+    /** To look at all devices takes a while: for nobody it is not done. */
+    private Offers offers(Cluster cluster) {
+        return Offers.of(cluster.view(), cluster.draining(), claimed());
+    }
+
+    private void admit(Cluster cluster, Instant now) {
+        List<Entry> queue = queue();
+        if (queue.isEmpty()) {
+            kept = Optional.empty();
+            return;
+        }
+        Timeline timeline = new Timeline(offers(cluster).rooms(), gangs(cluster.view(), now), now);
         Admission admission = new Admission(timeline, kept, List.copyOf(usual));
-        for (Entry entry : queue()) {
+        for (Entry entry : queue) {
             boolean mayStart = !pauses.getOrDefault(entry.job(), now).isAfter(now);
-            admission.consider(entry.request(), mayStart).ifPresent(parts -> begin(entry, parts, token, now));
+            admission.consider(entry.request(), mayStart).ifPresent(parts -> begin(entry, parts, cluster.token(), now));
         }
         kept = admission.kept();
     }
 
     /** The first that waits in vain may ask jobs of lower priority for room; both sides are told. */
-    private void ask(Rooms rooms, RoomWish.Lower lower) {
+    private void ask(Cluster cluster) {
         RoomWish before = wish;
         wish = kept.map(KeptDevices::first)
                 .flatMap(this::entry)
                 .filter(entry -> entry.is(Stage.WAITING))
-                .map(entry -> RoomWish.of(entry.request(), rooms, lower, before))
+                .map(entry -> RoomWish.of(entry.request(), offers(cluster).rooms(), cluster.lower(), before))
                 .orElse(RoomWish.NONE);
-        if (wish.wanted().isEmpty() || wish.wanted().equals(before.wanted())) {
-            return;
-        }
-        WantedRoom room = wish.wanted().firstEntry().getValue();
-        String asked = wish.asked().stream().map(JobId::value).collect(Collectors.joining(", "));
-        String what = "waits for room (priority %s): of lower priority, and asked to give up what they do not hold: %s"
-                .formatted(room.priority(), asked);
-        note(EventKind.ROOM_ASKED, room.job(), what);
-        for (JobId job : wish.asked()) {
-            note(EventKind.ROOM_ASKED, job, "is asked to give up what it does not hold, for job " + room.job());
-        }
+        wish.toSay(before).forEach((job, text) -> note(EventKind.ROOM_ASKED, job, text));
     }
 
     /** What plans should make jobs of lower priority give up. */

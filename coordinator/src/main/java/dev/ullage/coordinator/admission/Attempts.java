@@ -12,6 +12,7 @@ import dev.ullage.coordinator.admission.GangAttempt.State;
 import dev.ullage.coordinator.view.ClusterView;
 import dev.ullage.coordinator.view.DeviceView;
 import dev.ullage.coordinator.view.Heard;
+import dev.ullage.coordinator.view.Identity;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -19,6 +20,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All reservations that this coordinator has made, or found: each followed by a {@link GangAttempt} until no ledger has
@@ -29,10 +31,22 @@ final class Attempts {
     private static final Duration GIVEN_BACK_WITHIN = Duration.ofSeconds(1);
 
     private final NavigableMap<ReservationId, GangAttempt> open = new TreeMap<>();
-    /** When the report was heard that each device was last looked at by. */
-    private final NavigableMap<DeviceId, Instant> read = new TreeMap<>();
+    /** What each device was last looked at by. */
+    private final NavigableMap<DeviceId, Read> read = new TreeMap<>();
 
     private GangRecovery recovery = GangRecovery.NONE;
+
+    /** A report and what it says here. */
+    private record Read(Heard<LimitsReported> heard, DeviceReservations says) {
+
+        /** What follows from the ledger alone is not made again for one that says the same. */
+        static Read of(Heard<LimitsReported> heard, @Nullable Read before) {
+            boolean isSame = before != null
+                    && Identity.isSame(
+                            before.heard.message().ledger(), heard.message().ledger());
+            return new Read(heard, before != null && isSame ? before.says : DeviceReservations.of(heard.message()));
+        }
+    }
 
     /** What became of one. */
     sealed interface Outcome {
@@ -114,13 +128,17 @@ final class Attempts {
         List<Outcome> outcomes = new ArrayList<>();
         List<DeviceReservations> reports = new ArrayList<>();
         for (DeviceView device : view.devices()) {
-            device.report().filter(heard -> device.obeys(token)).ifPresent(heard -> {
-                DeviceReservations report = DeviceReservations.of(heard.message());
-                reports.add(report);
-                if (isNew(device.id(), heard)) {
-                    outcomes.addAll(read(report, now));
+            if (device.obeys(token)) {
+                Heard<LimitsReported> heard = device.report().orElseThrow();
+                Read before = read.get(device.id());
+                Read newest = Read.of(heard, before);
+                read.put(device.id(), newest);
+                reports.add(newest.says());
+                boolean isNew = before == null || !before.heard.at().equals(heard.at());
+                if (isNew && !open.isEmpty()) {
+                    outcomes.addAll(read(newest.says(), now));
                 }
-            });
+            }
         }
         read.keySet().removeIf(device -> view.device(device).isEmpty());
         GangRecovery.Turn turn = recovery.turn(reports, token, open::containsKey, now);
@@ -132,11 +150,6 @@ final class Attempts {
             }
         }
         return outcomes;
-    }
-
-    private boolean isNew(DeviceId device, Heard<LimitsReported> heard) {
-        Instant before = read.put(device, heard.at());
-        return !heard.at().equals(before);
     }
 
     private List<Outcome> read(DeviceReservations report, Instant now) {

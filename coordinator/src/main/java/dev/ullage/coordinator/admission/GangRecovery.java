@@ -58,14 +58,18 @@ public final class GangRecovery {
      */
     public Turn turn(
             List<DeviceReservations> reports, CoordinatorToken token, Predicate<ReservationId> isMine, Instant now) {
+        NavigableMap<ReservationId, Reservation> strangers = new TreeMap<>();
+        for (DeviceReservations report : reports) {
+            report.reservations().stream()
+                    .map(ReservationReport::reservation)
+                    .filter(reservation -> !isMine.test(reservation.id()))
+                    .forEach(reservation -> strangers.put(reservation.id(), reservation));
+        }
+        if (strangers.isEmpty()) {
+            return new Turn(new GangRecovery(new TreeMap<>(), foundBefore), List.of());
+        }
         NavigableMap<DeviceId, DeviceReservations> byDevice = new TreeMap<>();
         reports.forEach(report -> byDevice.put(report.device(), report));
-        NavigableMap<ReservationId, Reservation> strangers = new TreeMap<>();
-        reports.stream()
-                .flatMap(report -> report.reservations().stream())
-                .map(ReservationReport::reservation)
-                .filter(reservation -> !isMine.test(reservation.id()))
-                .forEach(reservation -> strangers.put(reservation.id(), reservation));
         NavigableMap<ReservationId, Instant> open = new TreeMap<>();
         List<GangAttempt> found = new ArrayList<>();
         for (Reservation stranger : strangers.values()) {

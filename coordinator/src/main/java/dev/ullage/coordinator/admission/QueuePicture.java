@@ -48,16 +48,18 @@ record QueuePicture(
     /** What all jobs together have of these is said; an answer has to fit into one message. */
     private static final int MAX_RANKS_SHOWN = 4_096;
 
+    /** Whether it is to be worked out again. */
+    boolean isDue(Optional<KeptDevices> nowKept, Instant now) {
+        boolean isFresh = workedOutAt.filter(at -> at.plus(PACE).isAfter(now)).isPresent();
+        return !isFresh || !nowKept.equals(kept);
+    }
+
     QueuePicture renewed(
             List<Entry> queue,
             Offers nowOffers,
             List<RunningGang> running,
             Optional<KeptDevices> nowKept,
             Instant now) {
-        boolean isFresh = workedOutAt.filter(at -> at.plus(PACE).isAfter(now)).isPresent();
-        if (isFresh && nowKept.equals(kept)) {
-            return this;
-        }
         return new QueuePicture(
                 Optional.of(now),
                 Forecast.of(

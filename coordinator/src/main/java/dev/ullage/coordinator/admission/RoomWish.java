@@ -10,12 +10,15 @@ import dev.ullage.coordinator.planning.KeptRoom.WantedRoom;
 import dev.ullage.coordinator.planning.RoomToMake;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Room that the first of the queue would like jobs of lower priority to make: asked for only where all of its ranks
@@ -59,6 +62,23 @@ public record RoomWish(NavigableMap<DeviceId, WantedRoom> wanted, NavigableSet<J
         parts.ifPresent(placed -> placed.forEach(
                 part -> wanted.put(part.device(), new WantedRoom(first.job(), first.priority(), part.amount()))));
         return new RoomWish(wanted, before.asked()).askingNow(lower, first.priority());
+    }
+
+    /** What the jobs concerned are to be told, the one that asks first; empty when they were told before. */
+    Map<JobId, String> toSay(RoomWish before) {
+        Map<JobId, String> texts = new LinkedHashMap<>();
+        if (wanted.isEmpty() || wanted.equals(before.wanted())) {
+            return texts;
+        }
+        WantedRoom room = wanted.firstEntry().getValue();
+        String names = asked.stream().map(JobId::value).collect(Collectors.joining(", "));
+        texts.put(
+                room.job(),
+                "waits for room (priority %s): of lower priority, and asked to give up what they do not hold: %s"
+                        .formatted(room.priority(), names));
+        asked.forEach(
+                job -> texts.put(job, "is asked to give up what it does not hold, for job " + room.job()));
+        return texts;
     }
 
     private boolean isFor(JobRequest first) {

@@ -1,6 +1,7 @@
 package dev.ullage.coordinator.evenness;
 
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Share;
 import java.math.BigInteger;
 
 /** A part of a whole in basis points, where the part may be the larger. */
@@ -29,6 +30,10 @@ final class Fill {
     }
 
     private static int ratio(MemoryBytes part, MemoryBytes whole, BigInteger one) {
+        if (part.value() <= Long.MAX_VALUE / Share.ONE_IN_BASIS_POINTS) {
+            long ratio = part.value() * one.longValueExact() / whole.value();
+            return (int) Math.min(ratio, Integer.MAX_VALUE);
+        }
         return ratio(BigInteger.valueOf(part.value()), whole, one);
     }
 

@@ -31,8 +31,8 @@ import java.util.TreeSet;
  * @param place for people
  * @param capacity what is allocatable, more than zero
  * @param most what may be promised: without the reserve
- * @param foreign memory of processes that are no rank of ours
  * @param needs of each rank on it
+ * @param load the needs, and memory of processes that are no rank of ours
  */
 record LoadedDevice(
         NodeId node,
@@ -40,11 +40,30 @@ record LoadedDevice(
         String place,
         MemoryBytes capacity,
         MemoryBytes most,
-        MemoryBytes foreign,
-        NavigableMap<RankInstance, MemoryBytes> needs) {
+        NavigableMap<RankInstance, MemoryBytes> needs,
+        MemoryBytes load) {
 
     LoadedDevice {
-        needs = Collections.unmodifiableNavigableMap(new TreeMap<>(needs));
+        needs = Collections.unmodifiableNavigableMap(needs);
+    }
+
+    /** @param foreign memory of processes that are no rank of ours */
+    LoadedDevice(
+            NodeId node,
+            DeviceId device,
+            String place,
+            MemoryBytes capacity,
+            MemoryBytes most,
+            MemoryBytes foreign,
+            NavigableMap<RankInstance, MemoryBytes> needs) {
+        this(
+                node,
+                device,
+                place,
+                capacity,
+                most,
+                new TreeMap<>(needs),
+                needs.values().stream().reduce(foreign, MemoryBytes::plus));
     }
 
     /** Those of which all is known now; the others are compared with none. */
@@ -106,28 +125,39 @@ record LoadedDevice(
                 .map(peak -> peak.plus(beside.orElse(MemoryBytes.ZERO)));
     }
 
-    MemoryBytes load() {
-        return needs.values().stream().reduce(foreign, MemoryBytes::plus);
+    /** The load by the capacity, in basis points. */
+    int fill() {
+        return Fill.basisPoints(load, capacity);
     }
 
-    int fill() {
-        return Fill.basisPoints(load(), capacity);
+    /** What its fill would be with one rank's need less. */
+    int fillWithout(MemoryBytes need) {
+        return Fill.basisPoints(load.minus(need), capacity);
+    }
+
+    /** What it would be with one more. */
+    int fillWith(MemoryBytes need) {
+        return Fill.basisPoints(load.plus(need), capacity);
     }
 
     boolean hosts(JobId job) {
-        return needs.keySet().stream()
-                .anyMatch(instance -> instance.rank().job().equals(job));
+        for (RankInstance instance : needs.keySet()) {
+            if (instance.rank().job().equals(job)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     LoadedDevice without(RankInstance instance) {
         NavigableMap<RankInstance, MemoryBytes> rest = new TreeMap<>(needs);
-        rest.remove(instance);
-        return new LoadedDevice(node, device, place, capacity, most, foreign, rest);
+        MemoryBytes need = Optional.ofNullable(rest.remove(instance)).orElse(MemoryBytes.ZERO);
+        return new LoadedDevice(node, device, place, capacity, most, rest, load.minus(need));
     }
 
     LoadedDevice with(RankInstance instance, MemoryBytes need) {
         NavigableMap<RankInstance, MemoryBytes> more = new TreeMap<>(needs);
         more.put(instance, need);
-        return new LoadedDevice(node, device, place, capacity, most, foreign, more);
+        return new LoadedDevice(node, device, place, capacity, most, more, load.plus(need));
     }
 }

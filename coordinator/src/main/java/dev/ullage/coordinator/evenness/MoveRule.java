@@ -93,15 +93,12 @@ final class MoveRule {
     private record Move(RankInstance rank, MemoryBytes need, LoadedDevice from, LoadedDevice to, int devices) {
 
         int fullerThen() {
-            return Math.max(from.without(rank).fill(), to.with(rank, need).fill());
+            return Math.max(from.fillWithout(need), to.fillWith(need));
         }
 
         /** Of the fill of all devices: below zero when the rank takes a smaller part of the other device. */
         long sumChange() {
-            return (long) from.without(rank).fill()
-                    - from.fill()
-                    + to.with(rank, need).fill()
-                    - to.fill();
+            return (long) from.fillWithout(need) - from.fill() + to.fillWith(need) - to.fill();
         }
 
         MoveSuggestion suggestion(int mean) {

@@ -9,9 +9,7 @@ import dev.ullage.coordinator.view.DeviceView;
 import dev.ullage.coordinator.view.NodeView;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.NavigableMap;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /** What changed between two moments of an active coordinator. Pure. */
 final class Changes {
@@ -60,30 +58,38 @@ final class Changes {
     }
 
     private void devices() {
-        NavigableMap<DeviceId, DeviceView> known = byId(before);
-        NavigableMap<DeviceId, DeviceView> now = byId(after);
-        known.forEach((id, device) -> {
-            if (!now.containsKey(id) && isKnown(after, device.node())) {
+        for (DeviceView device : before.view().devices()) {
+            if (after.view().device(device.id()).isEmpty() && isKnown(after, device.node())) {
                 changes.add(Change.warning(
                         EventKind.DEVICE_GONE,
-                        About.device(device.node(), id),
+                        About.device(device.node(), device.id()),
                         DeviceChanges.name(device) + " is gone: its node does not announce it any more"));
             }
-        });
-        now.forEach((id, device) -> {
-            Optional<DeviceView> earlier = Optional.ofNullable(known.get(id));
-            if (earlier.isEmpty() && isKnown(before, device.node())) {
-                changes.add(Change.info(
-                        EventKind.DEVICE_FOUND,
-                        About.device(device.node(), id),
-                        DeviceChanges.name(device) + " (" + device.info().name() + ") appeared"));
+        }
+        // Both in the order of the ids: each is walked through once.
+        List<DeviceView> known = before.view().devices();
+        int next = 0;
+        for (DeviceView device : after.view().devices()) {
+            while (next < known.size() && known.get(next).id().compareTo(device.id()) < 0) {
+                next++;
             }
-            if (!earlier.equals(Optional.of(device))) {
-                changes.addAll(DeviceChanges.between(
-                        earlier, device, reason(id), after.draining().contains(device.node())));
-                changes.addAll(RankAlarms.between(earlier, device));
-            }
-        });
+            boolean isKnown = next < known.size() && known.get(next).id().equals(device.id());
+            device(isKnown ? Optional.of(known.get(next)) : Optional.empty(), device);
+        }
+    }
+
+    private void device(Optional<DeviceView> earlier, DeviceView device) {
+        if (earlier.isEmpty() && isKnown(before, device.node())) {
+            changes.add(Change.info(
+                    EventKind.DEVICE_FOUND,
+                    About.device(device.node(), device.id()),
+                    DeviceChanges.name(device) + " (" + device.info().name() + ") appeared"));
+        }
+        if (DeviceChanges.maySayAnything(earlier, device)) {
+            changes.addAll(DeviceChanges.between(
+                    earlier, device, reason(device.id()), after.draining().contains(device.node())));
+        }
+        changes.addAll(RankAlarms.between(earlier, device));
     }
 
     private String reason(DeviceId device) {
@@ -94,9 +100,9 @@ final class Changes {
     }
 
     private void rollouts() {
-        after.rollouts().states().forEach((device, state) -> {
-            if (state == RolloutState.STALLED && !wasStalled(device)) {
-                Rollout rollout = after.rollouts().of(device).orElseThrow();
+        after.rollouts().devices().forEach(device -> {
+            Rollout rollout = after.rollouts().of(device).orElseThrow();
+            if (rollout.state() == RolloutState.STALLED && !wasStalled(device)) {
                 changes.add(Change.warning(
                         EventKind.ROLLOUT_STALLED,
                         after.view()
@@ -123,11 +129,5 @@ final class Changes {
 
     private static boolean isKnown(Seen seen, NodeId node) {
         return seen.view().node(node).isPresent();
-    }
-
-    private static NavigableMap<DeviceId, DeviceView> byId(Seen seen) {
-        NavigableMap<DeviceId, DeviceView> devices = new TreeMap<>();
-        seen.view().nodes().forEach(node -> devices.putAll(node.devices()));
-        return devices;
     }
 }

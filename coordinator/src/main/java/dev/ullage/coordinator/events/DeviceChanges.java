@@ -46,6 +46,13 @@ final class DeviceChanges {
         return changes.changes;
     }
 
+    /** Whether {@link #between} can find anything: what it looks at is not the same. */
+    static boolean maySayAnything(Optional<DeviceView> before, DeviceView device) {
+        return before.isEmpty()
+                || !before.get().quality().equals(device.quality())
+                || !ledger(before.get()).equals(ledger(device));
+    }
+
     static String name(DeviceView device) {
         return "GPU " + device.info().index() + " of " + device.node();
     }

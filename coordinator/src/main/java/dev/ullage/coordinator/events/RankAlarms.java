@@ -9,6 +9,7 @@ import dev.ullage.common.model.RankWatch.LeakState;
 import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.coordinator.view.DeviceView;
+import dev.ullage.coordinator.view.Identity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
@@ -20,6 +21,9 @@ final class RankAlarms {
     private RankAlarms() {}
 
     static List<Change> between(Optional<DeviceView> before, DeviceView device) {
+        if (before.isPresent() && Identity.isSame(before.get().sample(), device.sample())) {
+            return List.of();
+        }
         NavigableMap<RankInstance, RankSample> earlier =
                 before.map(RankAlarms::byInstance).orElseGet(TreeMap::new);
         List<Change> changes = new ArrayList<>();

@@ -107,10 +107,10 @@ public final class UseHistory {
         amounts[PROMISED] = known(ledger.map(
                 report -> grants.stream().map(GrantReport::ceiling).reduce(MemoryBytes.ZERO, MemoryBytes::plus)));
         amounts[BUDGET] = known(ledger.map(report -> report.inForce().budget()));
-        NavigableMap<RankInstance, RankSample> samples = samples(device);
+        List<Optional<RankSample>> samples = samples(device, ranks);
         for (int i = 0; i < grants.size(); i++) {
             GrantReport grant = grants.get(i);
-            Optional<RankSample> sample = Optional.ofNullable(samples.get(grant.instance()));
+            Optional<RankSample> sample = samples.get(i);
             Optional<Phase> phase = sample.map(said -> said.activity().phase());
             int at = OF_DEVICE + OF_RANK * i;
             amounts[at] = phase.map(Phase::ordinal).orElse((int) UNKNOWN);
@@ -123,10 +123,24 @@ public final class UseHistory {
         return new Row(now.toEpochMilli(), shared, amounts);
     }
 
-    private static NavigableMap<RankInstance, RankSample> samples(DeviceView device) {
+    /** One for each rank. Most often a sample tells of the same ranks in the same order, and nothing is searched. */
+    private static List<Optional<RankSample>> samples(DeviceView device, List<RankInstance> ranks) {
+        List<RankSample> said =
+                device.sample().map(heard -> heard.message().ranks()).orElse(List.of());
+        List<Optional<RankSample>> inOrder = new ArrayList<>(ranks.size());
+        for (int i = 0; i < ranks.size() && i < said.size(); i++) {
+            if (ranks.get(i).equals(said.get(i).instance())) {
+                inOrder.add(Optional.of(said.get(i)));
+            }
+        }
+        if (inOrder.size() == ranks.size() && said.size() == ranks.size()) {
+            return inOrder;
+        }
         NavigableMap<RankInstance, RankSample> samples = new TreeMap<>();
-        device.sample().ifPresent(heard -> heard.message().ranks().forEach(rank -> samples.put(rank.instance(), rank)));
-        return samples;
+        said.forEach(rank -> samples.put(rank.instance(), rank));
+        return ranks.stream()
+                .map(rank -> Optional.ofNullable(samples.get(rank)))
+                .toList();
     }
 
     private static long known(Optional<MemoryBytes> amount) {

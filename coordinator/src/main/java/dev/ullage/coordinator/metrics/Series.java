@@ -34,12 +34,12 @@ final class Series {
 
     private final Map<Metric, Map<Labels, Double>> values = new EnumMap<>(Metric.class);
     private final Map<Metric, Map<Labels, HistogramDataPointSnapshot>> histograms = new EnumMap<>(Metric.class);
-    private Names newest = new Names(List.of(), List.of(), Labels.EMPTY);
+    private final Map<List<String>, Named> newest = new LinkedHashMap<>();
 
     /** What took at most so long, and longer than the bucket before. */
     private record Bucket(double seconds, long count) {}
 
-    private record Names(List<String> names, List<String> values, Labels labels) {}
+    private record Named(List<String> values, Labels labels) {}
 
     void put(Metric metric, List<String> labels, double value) {
         if (metric.kind() == Metric.Kind.COUNTER && !(value >= 0)) {
@@ -116,14 +116,18 @@ final class Series {
         return snapshots;
     }
 
-    /** Most series come after others of the same device or rank: what was worked out for those is kept. */
+    /**
+     * Most series come after others with the same names, of the same device or rank: what was made for those is kept.
+     */
     private Labels named(List<String> names, List<String> labels) {
-        if (!newest.names().equals(names) || !newest.values().equals(labels)) {
-            Labels named =
-                    Labels.of(names, labels.stream().map(Series::encodable).toList());
-            newest = new Names(names, labels, named);
+        Named known = newest.get(names);
+        if (known == null || !known.values().equals(labels)) {
+            known = new Named(
+                    labels,
+                    Labels.of(names, labels.stream().map(Series::encodable).toList()));
+            newest.put(names, known);
         }
-        return newest.labels();
+        return known.labels();
     }
 
     private static MetricSnapshot snapshot(Metric metric, Map<Labels, Double> series) {
@@ -151,6 +155,11 @@ final class Series {
 
     /** Half a character outside the basic plane has no form in UTF-8; two names that differ only there are one. */
     static String encodable(String value) {
-        return new String(value.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
+        for (int i = 0; i < value.length(); i++) {
+            if (Character.isSurrogate(value.charAt(i))) {
+                return new String(value.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
+            }
+        }
+        return value;
     }
 }

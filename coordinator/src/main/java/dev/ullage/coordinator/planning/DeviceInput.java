@@ -7,6 +7,7 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.coordinator.planning.TurnPlanner.TurnRuling;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
@@ -40,6 +41,28 @@ public record DeviceInput(
         return new DeviceInput(device, terms, overBudget, before, reportAge, sample, ranks, Optional.of(turns), room);
     }
 
+    /** The same at another time: when nothing of it but ages has changed. */
+    DeviceInput at(Duration newReportAge, Optional<SampleState> newSample) {
+        return new DeviceInput(device, terms, overBudget, before, newReportAge, newSample, ranks, ruling, room);
+    }
+
+    /**
+     * Without what no limit follows from, neither with turns nor without: how old and good readings are is the guards'
+     * business, and what ranks do matters where their policy looks at it, or somebody else wants their room.
+     */
+    DeviceInput forLimits() {
+        boolean areAllLookedAt = room.flatMap(KeptRoom::wanted).isPresent();
+        List<RankInput> looked = new ArrayList<>(ranks.size());
+        for (RankInput rank : ranks) {
+            boolean isLookedAt =
+                    areAllLookedAt || rank.request().terms().policy().looksAtRanks();
+            looked.add(
+                    new RankInput(isLookedAt ? rank.request() : rank.request().unobserved(), true));
+        }
+        return new DeviceInput(
+                device, terms, overBudget, before, Duration.ZERO, Optional.empty(), looked, ruling, room);
+    }
+
     /**
      * One rank of the device.
      *
@@ -54,17 +77,22 @@ public record DeviceInput(
     /** The limits that an operator set. */
     NavigableMap<RankInstance, MemoryBytes> setLimits() {
         NavigableMap<RankInstance, MemoryBytes> set = new TreeMap<>();
-        requests().forEach(rank -> rank.limit().ifPresent(limit -> set.put(rank.instance(), limit)));
+        for (RankInput rank : ranks) {
+            rank.request().limit().ifPresent(limit -> set.put(rank.request().instance(), limit));
+        }
         return set;
     }
 
     /** The ranks that no sample tells of although what they do says what limits or turns they get. */
     List<RankInstance> unseen() {
-        return ranks.stream()
-                .filter(rank -> !rank.isSeen()
-                        && (rank.request().terms().policy().looksAtRanks()
-                                || rank.request().seen().isPresent()))
-                .map(rank -> rank.request().instance())
-                .toList();
+        List<RankInstance> unseen = new ArrayList<>();
+        for (RankInput rank : ranks) {
+            boolean isLookedAt = rank.request().terms().policy().looksAtRanks()
+                    || rank.request().seen().isPresent();
+            if (isLookedAt && !rank.isSeen()) {
+                unseen.add(rank.request().instance());
+            }
+        }
+        return unseen;
     }
 }

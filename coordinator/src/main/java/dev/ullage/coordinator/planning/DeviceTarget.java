@@ -60,9 +60,10 @@ public record DeviceTarget(
 
     /** All that the ranks would be promised if every one had confirmed its target. */
     public MemoryBytes promised() {
-        return ranks.values().stream()
-                .flatMap(target -> target.limits().stream())
-                .map(PhaseLimits::max)
-                .reduce(MemoryBytes.ZERO, MemoryBytes::plus);
+        MemoryBytes sum = MemoryBytes.ZERO;
+        for (RankTarget target : ranks.values()) {
+            sum = sum.plus(target.limits().map(PhaseLimits::max).orElse(MemoryBytes.ZERO));
+        }
+        return sum;
     }
 }

@@ -49,7 +49,14 @@ public final class Explanations {
     private static NavigableMap<RankInstance, RankNeeds> needs(
             PlanOutcome outcome, PolicySettings settings, Situation situation) {
         NavigableMap<RankInstance, RankNeeds> needs = new TreeMap<>();
-        situation.view().device(outcome.device()).ifPresent(device -> {
+        Optional<DeviceView> estimated = situation
+                .view()
+                .device(outcome.device())
+                .filter(device -> device.report().stream()
+                        .flatMap(report -> report.message().ledger().grants().stream())
+                        .anyMatch(grant ->
+                                JobPolicies.planned(grant, situation.wishes()).isPresent()));
+        estimated.ifPresent(device -> {
             NavigableMap<RankInstance, RankObserved> observed = RankObserved.of(device);
             device.report()
                     .ifPresent(report -> report.message().ledger().grants().forEach(grant -> JobPolicies.planned(

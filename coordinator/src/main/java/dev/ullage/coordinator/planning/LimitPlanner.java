@@ -16,6 +16,7 @@ import dev.ullage.config.ObservedPredictor;
 import dev.ullage.coordinator.planning.DeviceInput.RankInput;
 import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
 import dev.ullage.coordinator.planning.PlanGuard.Proposal;
+import dev.ullage.coordinator.planning.PlanGuard.Veto;
 import dev.ullage.coordinator.planning.PlanOutcome.Planned;
 import dev.ullage.coordinator.planning.PlanOutcome.Vetoed;
 import dev.ullage.coordinator.planning.Shares.RankShare;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /**
  * From what is known and wished to a plan for every device that obeys this coordinator.
@@ -100,15 +102,31 @@ public final class LimitPlanner {
 
     /** The same, each with what it follows from. */
     public List<Decided> decide(Situation situation) {
-        List<DeviceView> devices = situation.view().devices().stream()
-                .filter(device -> device.obeys(situation.token()))
-                .toList();
-        return ruled(
-                        devices,
-                        devices.stream().map(device -> input(device, situation)).toList())
-                .stream()
-                .map(input -> new Decided(input, decide(input)))
-                .toList();
+        return decide(situation, new KeptPlans());
+    }
+
+    /**
+     * The same.
+     *
+     * @param kept of this planner: what is not new since the last call with it is not worked out again
+     */
+    public List<Decided> decide(Situation situation, KeptPlans kept) {
+        List<DeviceView> devices = new ArrayList<>();
+        List<DeviceInput> inputs = new ArrayList<>();
+        for (DeviceView device : situation.view().devices()) {
+            if (device.obeys(situation.token())) {
+                devices.add(device);
+                inputs.add(kept.input(device, situation, demands, () -> input(device, situation)));
+            }
+        }
+        kept.retain(inputs);
+        List<Decided> decided = new ArrayList<>(inputs.size());
+        for (DeviceInput input : ruled(devices, inputs, kept)) {
+            DevicePlan plan =
+                    kept.plan(input, changed -> plan(changed, () -> kept.limits(changed, this::withoutTurns)));
+            decided.add(new Decided(input, judge(plan, input)));
+        }
+        return decided;
     }
 
     /** What was decided for a device, and from what. */
@@ -120,10 +138,11 @@ public final class LimitPlanner {
         LedgerReport ledger = report.message().ledger();
         Share reserve = wishes.reserve(device.id()).orElse(ledger.wanted().reserve());
         NavigableMap<RankInstance, RankObserved> observed = RankObserved.of(device);
-        List<RankInput> ranks = ledger.grants().stream()
-                .map(grant -> new RankInput(request(grant, wishes, observed), observed.containsKey(grant.instance())))
-                .sorted(Comparator.comparing(rank -> rank.request().instance()))
-                .toList();
+        List<RankInput> ranks = new ArrayList<>(ledger.grants().size());
+        for (GrantReport grant : ledger.grants()) {
+            ranks.add(new RankInput(request(grant, wishes, observed), observed.containsKey(grant.instance())));
+        }
+        ranks.sort(Comparator.comparing(rank -> rank.request().instance()));
         return new DeviceInput(
                 device.id(),
                 ledger.wanted().withReserve(reserve).withPool(Optional.empty()),
@@ -137,13 +156,13 @@ public final class LimitPlanner {
     }
 
     /** With what was ruled about turns where that changes anything: jobs on several devices have a part in it. */
-    private List<DeviceInput> ruled(List<DeviceView> devices, List<DeviceInput> inputs) {
+    private List<DeviceInput> ruled(List<DeviceView> devices, List<DeviceInput> inputs, KeptPlans kept) {
         if (turns.isOff()) {
             return inputs;
         }
         NavigableMap<DeviceId, Candidate> candidates = new TreeMap<>();
         for (int i = 0; i < inputs.size(); i++) {
-            candidate(devices.get(i), inputs.get(i))
+            candidate(devices.get(i), inputs.get(i), kept)
                     .ifPresent(candidate -> candidates.put(candidate.device(), candidate));
         }
         NavigableMap<DeviceId, TurnRuling> rulings = turns.rule(List.copyOf(candidates.values()));
@@ -161,14 +180,19 @@ public final class LimitPlanner {
     }
 
     /** Where room is kept for whole jobs nobody takes turns: a pool would be taken from what was promised to them. */
-    private Optional<Candidate> candidate(DeviceView device, DeviceInput input) {
+    private Optional<Candidate> candidate(DeviceView device, DeviceInput input, KeptPlans kept) {
         if (input.room().filter(room -> !room.reserved().isEmpty()).isPresent()) {
             return Optional.empty();
         }
         boolean knowsTurns =
                 device.report().orElseThrow().message().ledger().turns().isPresent();
         return Optional.of(new Candidate(
-                input.device(), device.node(), input.terms(), knowsTurns, input.requests(), withoutTurns(input)));
+                input.device(),
+                device.node(),
+                input.terms(),
+                knowsTurns,
+                input.requests(),
+                kept.limits(input, this::withoutTurns)));
     }
 
     private List<PlannedLimit> withoutTurns(DeviceInput input) {
@@ -181,16 +205,18 @@ public final class LimitPlanner {
 
     /** Looks at nothing but its argument and the settings. */
     public PlanOutcome decide(DeviceInput input) {
-        TurnRuling ruling = input.ruling().orElseGet(() -> new TurnRuling(Optional.empty(), withoutTurns(input)));
+        return judge(plan(input, () -> withoutTurns(input)), input);
+    }
+
+    private static DevicePlan plan(DeviceInput input, Supplier<List<PlannedLimit>> withoutTurns) {
+        TurnRuling ruling = input.ruling().orElseGet(() -> new TurnRuling(Optional.empty(), withoutTurns.get()));
         BudgetTerms terms = input.terms().withPool(ruling.turns().map(TurnPlan::pool));
-        DevicePlan plan = new DevicePlan(
+        return new DevicePlan(
                 input.device(),
                 terms.reserve(),
                 ruling.limits(),
                 ruling.turns(),
                 PlanChange.describe(input, ruling, terms));
-        return judge(new Proposal(
-                plan, input.before(), terms, input.reportAge(), input.sample(), input.unseen(), input.setLimits()));
     }
 
     /**
@@ -229,12 +255,21 @@ public final class LimitPlanner {
                 share.reason());
     }
 
-    private PlanOutcome judge(Proposal proposal) {
-        DevicePlan plan = proposal.plan();
-        return guards.stream()
-                .flatMap(guard -> guard.check(proposal).stream())
-                .findFirst()
-                .<PlanOutcome>map(veto -> new Vetoed(plan, veto))
-                .orElseGet(() -> new Planned(plan));
+    private PlanOutcome judge(DevicePlan plan, DeviceInput input) {
+        Proposal proposal = new Proposal(
+                plan,
+                input.before(),
+                input.terms().withPool(plan.turns().map(TurnPlan::pool)),
+                input.reportAge(),
+                input.sample(),
+                input.unseen(),
+                input.setLimits());
+        for (PlanGuard guard : guards) {
+            Optional<Veto> veto = guard.check(proposal);
+            if (veto.isPresent()) {
+                return new Vetoed(plan, veto.get());
+            }
+        }
+        return new Planned(plan);
     }
 }

@@ -42,7 +42,7 @@ public final class ObservedNeeds {
             ObservedNeed before = ranks.get(instance);
             if (before == null) {
                 // A rank that was started again is another process, and its predecessor is gone.
-                forgetting(other -> other.rank().equals(instance.rank()));
+                RankInstance.allOf(ranks, instance.rank()).clear();
             }
             ObservedNeed known = before == null ? ObservedNeed.unknown(slack, minimum) : before;
             ranks.put(instance, known.after(sample));
@@ -53,8 +53,9 @@ public final class ObservedNeeds {
         return ranks.isEmpty();
     }
 
-    public void forgetting(Predicate<RankInstance> isGone) {
-        ranks.keySet().removeIf(isGone);
+    /** Whether there was any that is gone. */
+    public boolean forgetting(Predicate<RankInstance> isGone) {
+        return ranks.keySet().removeIf(isGone);
     }
 
     public Seen of(RankInstance rank) {

@@ -13,6 +13,7 @@ import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.OperatorRecord;
 import dev.ullage.common.protocol.OperatorRecord.Drain;
 import dev.ullage.common.protocol.OperatorRecord.Stamp;
+import dev.ullage.coordinator.view.Identity;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -37,23 +38,27 @@ public final class OperatorWishes {
     /** How long a job's wishes are kept after its last rank has left: longer than a launcher takes to restart it. */
     public static final Duration REMEMBER_JOB = Duration.ofHours(1);
 
-    public static final OperatorWishes NONE =
-            new OperatorWishes(Optional.empty(), StandingWishes.NONE, new TreeMap<>(), new TreeMap<>());
+    public static final OperatorWishes NONE = new OperatorWishes(
+            Optional.empty(), StandingWishes.NONE, new TreeMap<>(), new TreeMap<>(), new TreeMap<>());
 
     private final Optional<OperatorRecord> record;
     private final StandingWishes standing;
     private final NavigableMap<DeviceId, Share> reserves;
     private final NavigableMap<JobId, Learned> jobs;
+    /** When each of the jobs was last seen: another map, because it changes all the time, and no plan looks at it. */
+    private final NavigableMap<JobId, Instant> seenAt;
 
     private OperatorWishes(
             Optional<OperatorRecord> record,
             StandingWishes standing,
             NavigableMap<DeviceId, Share> reserves,
-            NavigableMap<JobId, Learned> jobs) {
+            NavigableMap<JobId, Learned> jobs,
+            NavigableMap<JobId, Instant> seenAt) {
         this.record = record;
         this.standing = standing;
         this.reserves = reserves;
         this.jobs = jobs;
+        this.seenAt = seenAt;
     }
 
     /**
@@ -62,26 +67,34 @@ public final class OperatorWishes {
      * @param shares of single ranks, by number; never changed once here
      * @param asking what single ranks ask for; never changed once here
      */
-    private record Learned(NavigableMap<Integer, Share> shares, NavigableMap<Integer, Asked> asking, Instant seenAt) {
+    private record Learned(NavigableMap<Integer, Share> shares, NavigableMap<Integer, Asked> asking) {
+        static final Learned NOTHING = new Learned(new TreeMap<>(), new TreeMap<>());
+
         Learned with(int rank, Share share) {
             NavigableMap<Integer, Share> changed = new TreeMap<>(shares);
             changed.put(rank, share);
-            return new Learned(changed, asking, seenAt);
+            return new Learned(changed, asking);
         }
 
         Learned with(int rank, Asked asked) {
             NavigableMap<Integer, Asked> changed = new TreeMap<>(asking);
             changed.put(rank, asked);
-            return new Learned(shares, changed, seenAt);
+            return new Learned(shares, changed);
         }
 
         Learned absent() {
-            return new Learned(shares, new TreeMap<>(), seenAt);
+            return asking.isEmpty() ? this : new Learned(shares, new TreeMap<>());
         }
+    }
 
-        Learned seen(Instant now) {
-            return new Learned(shares, asking, now);
-        }
+    /**
+     * Whether plans find the same in both, by the objects alone and so at no cost: what is the same need not be seen to
+     * be.
+     */
+    boolean areSeenToBe(OperatorWishes other) {
+        return Identity.isSame(standing, other.standing)
+                && Identity.isSame(reserves, other.reserves)
+                && Identity.isSame(jobs, other.jobs);
     }
 
     /** What a rank said of itself when it registered; there is at least one of the two. */
@@ -139,39 +152,39 @@ public final class OperatorWishes {
     public OperatorWishes withReserve(Collection<DeviceId> devices, Share reserve) {
         NavigableMap<DeviceId, Share> changed = new TreeMap<>(reserves);
         devices.forEach(device -> changed.put(device, reserve));
-        return new OperatorWishes(record, standing, changed, jobs);
+        return new OperatorWishes(record, standing, changed, jobs, seenAt);
     }
 
     /** The ledger of this device reports the reserve wished for, or the device is gone. */
     public OperatorWishes withoutReserve(DeviceId device) {
         NavigableMap<DeviceId, Share> changed = new TreeMap<>(reserves);
         changed.remove(device);
-        return new OperatorWishes(record, standing, changed, jobs);
+        return new OperatorWishes(record, standing, changed, jobs, seenAt);
     }
 
     /** Every present and future rank of the job; what was said of single ranks before no longer counts. */
     public OperatorWishes withShare(JobId job, Share share, Instant now) {
-        Learned known = job(job, now);
-        return with(job, new Learned(new TreeMap<>(), known.asking(), now)).standing(standing.withShare(job, share));
+        Learned known = job(job);
+        return with(job, new Learned(new TreeMap<>(), known.asking()), now).standing(standing.withShare(job, share));
     }
 
     public OperatorWishes withShare(RankId rank, Share share, Instant now) {
-        return with(rank.job(), job(rank.job(), now)).standing(standing.withShare(rank, share));
+        return with(rank.job(), now).standing(standing.withShare(rank, share));
     }
 
     /** @param limit empty: what its policy gives it */
     public OperatorWishes withLimit(RankId rank, Optional<MemoryBytes> limit, Instant now) {
-        return with(rank.job(), job(rank.job(), now)).standing(standing.withLimit(rank, limit));
+        return with(rank.job(), now).standing(standing.withLimit(rank, limit));
     }
 
     /** @param policy empty: as the settings and the ranks say */
     public OperatorWishes withPolicy(JobId job, Optional<String> policy, Instant now) {
-        return with(job, job(job, now)).standing(standing.withPolicy(job, policy));
+        return with(job, now).standing(standing.withPolicy(job, policy));
     }
 
     /** @param priority empty: as the settings say */
     public OperatorWishes withPriority(JobId job, Optional<Priority> priority, Instant now) {
-        return with(job, job(job, now)).standing(standing.withPriority(job, priority));
+        return with(job, now).standing(standing.withPriority(job, priority));
     }
 
     public OperatorWishes with(Drain drain) {
@@ -191,11 +204,11 @@ public final class OperatorWishes {
         for (GrantReport grant : grants) {
             RankId rank = grant.instance().rank();
             if (grant.target().isPresent() && wishes.share(rank).isEmpty()) {
-                wishes = wishes.with(rank.job(), wishes.job(rank.job(), now).with(rank.rank(), grant.share()));
+                wishes = wishes.with(rank.job(), wishes.job(rank.job()).with(rank.rank(), grant.share()), now);
             }
             Asked asked = Asked.of(grant);
             if (!asked.isNothing() && !Optional.of(asked).equals(wishes.asked(rank))) {
-                wishes = wishes.with(rank.job(), wishes.job(rank.job(), now).with(rank.rank(), asked));
+                wishes = wishes.with(rank.job(), wishes.job(rank.job()).with(rank.rank(), asked), now);
             }
         }
         return wishes;
@@ -206,7 +219,7 @@ public final class OperatorWishes {
         if (!kept.isNewerThan(stamp())) {
             return this;
         }
-        return new OperatorWishes(Optional.of(kept), StandingWishes.of(kept), reserves, jobs);
+        return new OperatorWishes(Optional.of(kept), StandingWishes.of(kept), reserves, jobs, seenAt);
     }
 
     /** With a record of what stands now, when the newest one says something else. */
@@ -215,7 +228,8 @@ public final class OperatorWishes {
             return this;
         }
         long sequence = 1 + record.map(known -> known.stamp().sequence()).orElse(0L);
-        return new OperatorWishes(Optional.of(standing.record(new Stamp(token, sequence))), standing, reserves, jobs);
+        return new OperatorWishes(
+                Optional.of(standing.record(new Stamp(token, sequence))), standing, reserves, jobs, seenAt);
     }
 
     public Optional<Stamp> stamp() {
@@ -225,37 +239,54 @@ public final class OperatorWishes {
     /** Another coordinator plans: what is left is what everybody keeps. */
     public OperatorWishes fenced() {
         return new OperatorWishes(
-                record, record.map(StandingWishes::of).orElse(StandingWishes.NONE), new TreeMap<>(), new TreeMap<>());
+                record,
+                record.map(StandingWishes::of).orElse(StandingWishes.NONE),
+                new TreeMap<>(),
+                new TreeMap<>(),
+                new TreeMap<>());
     }
 
     /** Forgets jobs that had no rank for {@link #REMEMBER_JOB}. */
     public OperatorWishes remembering(Set<JobId> present, Instant now) {
         NavigableMap<JobId, Learned> kept = new TreeMap<>();
+        NavigableMap<JobId, Instant> seen = new TreeMap<>();
         jobs.forEach((job, learned) -> {
-            if (present.contains(job)) {
-                kept.put(job, learned.seen(now));
-            } else if (!learned.seenAt().plus(REMEMBER_JOB).isBefore(now)) {
+            boolean isThere = present.contains(job);
+            Instant last = isThere ? now : seenAt.getOrDefault(job, now);
+            if (!last.plus(REMEMBER_JOB).isBefore(now)) {
                 // A job of the same name that starts later says for itself what it asks for.
-                kept.put(job, learned.absent());
+                kept.put(job, isThere ? learned : learned.absent());
+                seen.put(job, last);
             }
         });
-        standing.jobs().keySet().stream()
-                .filter(job -> !jobs.containsKey(job))
-                .forEach(job -> kept.put(job, job(job, now)));
-        return new OperatorWishes(record, standing.keeping(kept.keySet()), reserves, kept);
+        for (JobId job : standing.jobs().keySet()) {
+            if (!jobs.containsKey(job)) {
+                kept.put(job, Learned.NOTHING);
+                seen.put(job, now);
+            }
+        }
+        return new OperatorWishes(
+                record, standing.keeping(kept.keySet()), reserves, kept.equals(jobs) ? jobs : kept, seen);
     }
 
-    private Learned job(JobId job, Instant now) {
-        return Optional.ofNullable(jobs.get(job)).orElseGet(() -> new Learned(new TreeMap<>(), new TreeMap<>(), now));
+    private Learned job(JobId job) {
+        return jobs.getOrDefault(job, Learned.NOTHING);
     }
 
-    private OperatorWishes with(JobId job, Learned learned) {
+    private OperatorWishes with(JobId job, Instant now) {
+        return jobs.containsKey(job) ? this : with(job, Learned.NOTHING, now);
+    }
+
+    /** @param now from when an unknown job counts as seen */
+    private OperatorWishes with(JobId job, Learned learned, Instant now) {
         NavigableMap<JobId, Learned> changed = new TreeMap<>(jobs);
         changed.put(job, learned);
-        return new OperatorWishes(record, standing, reserves, changed);
+        NavigableMap<JobId, Instant> seen = new TreeMap<>(seenAt);
+        seen.putIfAbsent(job, now);
+        return new OperatorWishes(record, standing, reserves, changed, seen);
     }
 
     private OperatorWishes standing(StandingWishes changed) {
-        return new OperatorWishes(record, changed, reserves, jobs);
+        return new OperatorWishes(record, changed, reserves, jobs, seenAt);
     }
 }

@@ -44,13 +44,9 @@ final class PlanChange {
         if (changes.isEmpty()) {
             changes.add(before.isUnattended() ? "ranks not settled yet" : "the budget changed");
         }
-        return new PlanReason("%s; %d rank%s, budget %s%s"
-                .formatted(
-                        String.join(", ", changes),
-                        limits.size(),
-                        limits.size() == 1 ? "" : "s",
-                        terms,
-                        input.room().map(PlanChange::kept).orElse("")));
+        return new PlanReason(String.join(", ", changes) + "; " + limits.size()
+                + (limits.size() == 1 ? " rank" : " ranks") + ", budget " + terms
+                + input.room().map(PlanChange::kept).orElse(""));
     }
 
     private static String kept(KeptRoom room) {

@@ -5,11 +5,13 @@ import dev.ullage.config.LimitSettings;
 import dev.ullage.config.PolicyName;
 import dev.ullage.config.PolicySettings;
 import dev.ullage.coordinator.planning.Shares.RankShare;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.TreeMap;
 
 /**
@@ -43,13 +45,19 @@ public final class PolicyByJob implements LimitPolicy {
     @Override
     public Shares share(PlanningInput input) {
         NavigableMap<RankInstance, RankShare> shares = new TreeMap<>(Comparator.naturalOrder());
-        policies.forEach((name, policy) -> {
-            List<RankRequest> followers = input.ranks().stream()
-                    .filter(rank -> rank.terms().policy() == name)
-                    .toList();
+        Map<PolicyName, List<RankRequest>> followers = new EnumMap<>(PolicyName.class);
+        for (RankRequest rank : input.ranks()) {
+            followers
+                    .computeIfAbsent(rank.terms().policy(), name -> new ArrayList<>())
+                    .add(rank);
+        }
+        followers.forEach((name, ranks) -> {
             PlanningInput part =
-                    new PlanningInput(input.device(), input.terms(), followers, input.ranksOnDevice(), input.kept());
-            policy.share(part).ranks().forEach(share -> shares.put(share.rank().instance(), share));
+                    new PlanningInput(input.device(), input.terms(), ranks, input.ranksOnDevice(), input.kept());
+            Objects.requireNonNull(policies.get(name))
+                    .share(part)
+                    .ranks()
+                    .forEach(share -> shares.put(share.rank().instance(), share));
         });
         return new Shares(List.copyOf(shares.values()));
     }

@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.planning;
 
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.RankSample;
@@ -43,6 +44,8 @@ public final class RankDemands {
     private final Supplier<DemandPredictor> makes;
     private final Optional<ObservedNeeds> needs;
     private final NavigableMap<RankInstance, Followed> ranks = new TreeMap<>();
+    private long revision;
+    private Grown grown = new Grown(0, new TreeMap<>(), Optional.empty());
 
     /**
      * Of a predictor that needs nothing else, and of ranks whose bursts nobody follows.
@@ -100,6 +103,8 @@ public final class RankDemands {
         private int steps;
         private int stepsSinceRefusal = STEPS_AFTER_REFUSAL;
         private Optional<Prediction> prediction = Optional.empty();
+        /** What follows from the prediction and the predictor alone, once somebody has asked. */
+        private Optional<Demand> byUse = Optional.empty();
 
         Followed(DemandPredictor predictor, String rule, MemoryBytes held, long refusals, Instant now) {
             this.predictor = predictor;
@@ -121,6 +126,7 @@ public final class RankDemands {
                 return;
             }
             prediction = Optional.of(predictor.observe(most));
+            byUse = Optional.empty();
             most = held;
             stepEnds = now.plus(STEP);
             steps = Math.min(steps + 1, Newborn.STEPS);
@@ -152,22 +158,28 @@ public final class RankDemands {
                         "new, in step %d of %d s, by its most so far of %s and the %s that the middle one of others reached"
                                 .formatted(steps, STEP.toSeconds(), mostEver, reached));
             }
-            return new Demand(
+            Demand demand = byUse.orElseGet(() -> new Demand(
                     prediction.map(Prediction::limit),
                     "%s by its use in steps of %d s (it counts no steps of its own%s)"
                             .formatted(
                                     rule,
                                     STEP.toSeconds(),
-                                    predictor.standIn().map(why -> "; " + why).orElse("")));
+                                    predictor.standIn().map(why -> "; " + why).orElse(""))));
+            byUse = Optional.of(demand);
+            return demand;
         }
     }
 
     /** Of a worker's sample; a rank that counts its steps, or does not say what it holds, is not followed. */
     public void observe(Collection<RankSample> samples, Instant now) {
-        needs.ifPresent(followed -> followed.observe(samples));
+        if (needs.isPresent()) {
+            revision++;
+            needs.get().observe(samples);
+        }
         if (predictor == ObservedPredictor.PHASE_MAX) {
             return;
         }
+        revision++;
         for (RankSample sample : samples) {
             if (sample.activity().step().orElse(0) > 0) {
                 ranks.remove(sample.instance());
@@ -182,7 +194,7 @@ public final class RankDemands {
         Followed known = ranks.get(sample.instance());
         if (known == null) {
             // A rank that was started again is another process, and its predecessor is gone.
-            forgetting(other -> other.rank().equals(sample.instance().rank()));
+            RankInstance.allOf(ranks, sample.instance().rank()).clear();
             ranks.put(sample.instance(), new Followed(makes.get(), rule(), held, refusals, now));
         } else {
             known.observe(held, refusals, now);
@@ -198,9 +210,16 @@ public final class RankDemands {
         return ranks.isEmpty() && needs.map(ObservedNeeds::isEmpty).orElse(true);
     }
 
+    /** Another number whenever {@link #of} or {@link #burst} may say something else of some rank. */
+    long revision() {
+        return revision;
+    }
+
     public void forgetting(Predicate<RankInstance> isGone) {
-        needs.ifPresent(followed -> followed.forgetting(isGone));
-        ranks.keySet().removeIf(isGone);
+        boolean isFollowedLess = ranks.keySet().removeIf(isGone);
+        boolean isNeedForgotten =
+                needs.filter(followed -> followed.forgetting(isGone)).isPresent();
+        revision += isFollowedLess || isNeedForgotten ? 1 : 0;
     }
 
     /** What the rank needs for turns; empty: nobody follows that. */
@@ -211,23 +230,42 @@ public final class RankDemands {
     /** Empty: the rank is not followed. */
     public Optional<Demand> of(RankInstance rank) {
         return Optional.ofNullable(ranks.get(rank))
-                .map(followed -> followed.demand(followed.isNewborn() ? others(rank) : Optional.empty()));
+                .map(followed -> followed.demand(
+                        followed.isNewborn() ? grown().of(rank.rank().job()) : Optional.empty()));
     }
 
-    /** The other ranks of its job say most about it, whichever of them are known; else many of any job. */
-    private Optional<MemoryBytes> others(RankInstance rank) {
-        List<MemoryBytes> ofJob = new ArrayList<>();
+    /**
+     * What the ranks that are no newborns came to hold in their first steps. For newborns alone, which are not among
+     * them: so it is the same for all of a job, and made once for all that ask between two samples.
+     *
+     * @param revision of the ranks it is made from
+     * @param byJob the middle one of each job
+     * @param ofAny the middle one of all, where they are enough
+     */
+    private record Grown(long revision, NavigableMap<JobId, MemoryBytes> byJob, Optional<MemoryBytes> ofAny) {
+
+        /** The ranks of its job say most about a newborn, whichever of them are known; else many of any job. */
+        Optional<MemoryBytes> of(JobId job) {
+            return Optional.ofNullable(byJob.get(job)).or(() -> ofAny);
+        }
+    }
+
+    private Grown grown() {
+        if (grown.revision() == revision) {
+            return grown;
+        }
+        NavigableMap<JobId, List<MemoryBytes>> ofJobs = new TreeMap<>();
         List<MemoryBytes> ofAny = new ArrayList<>();
         ranks.forEach((instance, followed) -> {
             if (!followed.isNewborn()) {
                 ofAny.add(followed.mostEver);
-                if (instance.rank().job().equals(rank.rank().job())) {
-                    ofJob.add(followed.mostEver);
-                }
+                ofJobs.computeIfAbsent(instance.rank().job(), job -> new ArrayList<>())
+                        .add(followed.mostEver);
             }
         });
-        return ofJob.isEmpty() && ofAny.size() < ENOUGH_OTHERS
-                ? Optional.empty()
-                : Newborn.middle(ofJob.isEmpty() ? ofAny : ofJob);
+        NavigableMap<JobId, MemoryBytes> middles = new TreeMap<>();
+        ofJobs.forEach((job, reached) -> Newborn.middle(reached).ifPresent(middle -> middles.put(job, middle)));
+        grown = new Grown(revision, middles, ofAny.size() < ENOUGH_OTHERS ? Optional.empty() : Newborn.middle(ofAny));
+        return grown;
     }
 }

@@ -90,9 +90,11 @@ public record RankObserved(
     /** Of every rank that the newest sample of the device tells of. */
     static NavigableMap<RankInstance, RankObserved> of(DeviceView device) {
         NavigableMap<RankInstance, RankObserved> observed = new TreeMap<>();
-        device.sample().stream()
-                .flatMap(heard -> heard.message().ranks().stream())
-                .forEach(rank -> observed.put(rank.instance(), of(rank)));
+        if (device.sample().isPresent()) {
+            for (RankSample rank : device.sample().get().message().ranks()) {
+                observed.put(rank.instance(), of(rank));
+            }
+        }
         return observed;
     }
 

@@ -32,6 +32,11 @@ public record RankRequest(
         this(instance, share, terms, observed, Optional.empty(), Optional.empty(), Optional.empty());
     }
 
+    /** The same of a rank that has not said anything of itself. */
+    RankRequest unobserved() {
+        return new RankRequest(instance, share, terms, RankObserved.NOTHING, planned, limit, seen);
+    }
+
     /** Of a job that no setting names, and that has not said anything of itself. */
     public RankRequest(RankInstance instance, Share share) {
         this(instance, share, JobTerms.defaults(), RankObserved.NOTHING);

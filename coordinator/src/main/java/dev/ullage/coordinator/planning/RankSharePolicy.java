@@ -29,10 +29,12 @@ public final class RankSharePolicy implements LimitPolicy {
 
     private static String explain(PlanningInput input, MemoryBytes fair, MemoryBytes limit) {
         BudgetTerms terms = input.terms();
-        String rule = "%s less reserve %s over %s is %s"
-                .formatted(terms.allocatable(), terms.reserve(), input.rankCount(), fair);
+        String rule =
+                terms.allocatable() + " less reserve " + terms.reserve() + " over " + input.rankCount() + " is " + fair;
+        if (limit.equals(fair)) {
+            return rule;
+        }
         String kept = input.kept().isZero() ? "" : " and " + input.kept() + " kept for jobs";
-        String rest = ", foreign memory of %s%s leaves %s".formatted(terms.foreign(), kept, limit);
-        return limit.equals(fair) ? rule : rule + rest;
+        return rule + ", foreign memory of " + terms.foreign() + kept + " leaves " + limit;
     }
 }

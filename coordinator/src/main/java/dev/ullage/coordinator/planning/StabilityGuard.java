@@ -27,15 +27,16 @@ public record StabilityGuard(Share deadBand) implements PlanGuard {
                 || plan.limits().size() != before.ranks().size();
         boolean fits = !before.promised().isMoreThan(proposal.terms().budget());
         Share ignored = fits ? deadBand : Share.NONE;
-        if (asked
-                || plan.limits().stream()
-                        .anyMatch(
-                                limit -> isWorthwhile(limit, before, isSet(limit, proposal) ? Share.NONE : ignored))) {
+        boolean isWorthwhile = asked;
+        for (PlannedLimit limit : plan.limits()) {
+            isWorthwhile |= isWorthwhile(limit, before, isSet(limit, proposal) ? Share.NONE : ignored);
+        }
+        if (isWorthwhile) {
             return Optional.empty();
         }
         return Optional.of(new Veto(
                 Rule.STABILITY,
-                new PlanReason("no plan for %s: no limit would change by %s".formatted(plan.device(), deadBand))));
+                new PlanReason("no plan for " + plan.device() + ": no limit would change by " + deadBand)));
     }
 
     /** Whether the rank gets just what an operator set. */

@@ -7,8 +7,12 @@ import dev.ullage.common.protocol.ToOperator.RolloutStatus;
 import dev.ullage.coordinator.planning.DevicePlan;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -39,6 +43,13 @@ public record Rollout(
         Optional<Instant> sentAt,
         Instant since,
         List<String> waitingFor) {
+    private static final Map<RolloutState, Set<RolloutState>> NEXT = new EnumMap<>(RolloutState.class);
+
+    static {
+        for (RolloutState state : RolloutState.values()) {
+            NEXT.put(state, Collections.unmodifiableSet(following(state)));
+        }
+    }
 
     public Rollout {
         waitingFor = List.copyOf(waitingFor);
@@ -50,6 +61,10 @@ public record Rollout(
 
     /** The states that may follow. */
     public static Set<RolloutState> next(RolloutState state) {
+        return Objects.requireNonNull(NEXT.get(state));
+    }
+
+    private static Set<RolloutState> following(RolloutState state) {
         return switch (state) {
             case PENDING -> EnumSet.of(RolloutState.SENT, RolloutState.SUPERSEDED);
             case SENT ->

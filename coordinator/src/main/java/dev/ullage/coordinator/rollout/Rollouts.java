@@ -9,10 +9,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -49,6 +51,9 @@ public final class Rollouts {
     }
 
     public Rollouts onSent(Collection<DeviceId> devices, Instant now) {
+        if (devices.isEmpty()) {
+            return this;
+        }
         NavigableMap<DeviceId, Rollout> changed = new TreeMap<>(newest);
         devices.forEach(device -> changed.computeIfPresent(device, (id, rollout) -> rollout.onSent(now)));
         return new Rollouts(changed, replaced);
@@ -67,8 +72,18 @@ public final class Rollouts {
     }
 
     public Rollouts onTick(Instant now, Duration stallAfter) {
+        NavigableMap<DeviceId, Rollout> stalled = new TreeMap<>();
+        newest.forEach((device, rollout) -> {
+            Rollout after = rollout.onTick(now, stallAfter);
+            if (!after.equals(rollout)) {
+                stalled.put(device, after);
+            }
+        });
+        if (stalled.isEmpty()) {
+            return this;
+        }
         NavigableMap<DeviceId, Rollout> changed = new TreeMap<>(newest);
-        changed.replaceAll((device, rollout) -> rollout.onTick(now, stallAfter));
+        changed.putAll(stalled);
         return new Rollouts(changed, replaced);
     }
 
@@ -91,6 +106,11 @@ public final class Rollouts {
         return newest.values().stream()
                 .filter(rollout -> rollout.isDue(now, resendAfter))
                 .toList();
+    }
+
+    /** The devices for which there is a plan. */
+    public Set<DeviceId> devices() {
+        return Collections.unmodifiableSet(newest.keySet());
     }
 
     public Optional<Rollout> of(DeviceId device) {

@@ -12,6 +12,7 @@ import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Every node and device the coordinator has heard of, with the newest message about each. Immutable; all of it is soft:
@@ -32,12 +34,15 @@ import java.util.stream.Stream;
  * change nothing.
  */
 public final class ClusterView {
-    public static final ClusterView EMPTY = new ClusterView(new TreeMap<>(), new TreeMap<>());
+    public static final ClusterView EMPTY = new ClusterView(NodeTable.EMPTY, new TreeMap<>());
 
-    private final NavigableMap<NodeId, NodeView> nodes;
+    private final NodeTable nodes;
     private final NavigableMap<DeviceId, NodeId> owners;
+    // These two follow from the rest: made when first asked for, because most views are replaced before anybody asks.
+    private @Nullable List<DeviceView> devices;
+    private @Nullable NavigableSet<JobId> jobs;
 
-    private ClusterView(NavigableMap<NodeId, NodeView> nodes, NavigableMap<DeviceId, NodeId> owners) {
+    private ClusterView(NodeTable nodes, NavigableMap<DeviceId, NodeId> owners) {
         this.nodes = nodes;
         this.owners = owners;
     }
@@ -58,7 +63,7 @@ public final class ClusterView {
     }
 
     public ClusterView with(LimitsReported report, Instant now) {
-        return changing(report.node(), report.device(), now, known -> known.with(new Heard<>(report, now)));
+        return changing(report.node(), report.device(), now, known -> known.with(report, now));
     }
 
     public ClusterView with(DeviceSampled sample, Instant now) {
@@ -75,8 +80,7 @@ public final class ClusterView {
         if (nodes.values().stream().noneMatch(node -> node.heardAt().isBefore(limit))) {
             return this;
         }
-        NavigableMap<NodeId, NodeView> rest = new TreeMap<>(nodes);
-        rest.values().removeIf(node -> node.heardAt().isBefore(limit));
+        NodeTable rest = nodes.without(node -> node.heardAt().isBefore(limit));
         return new ClusterView(rest, ownersOf(rest));
     }
 
@@ -89,19 +93,23 @@ public final class ClusterView {
     }
 
     public Collection<NodeView> nodes() {
-        return Collections.unmodifiableCollection(nodes.values());
+        return nodes.values();
     }
 
     public Optional<NodeView> node(NodeId node) {
-        return Optional.ofNullable(nodes.get(node));
+        return nodes.get(node);
     }
 
     /** All devices, in the order of their ids. */
     public List<DeviceView> devices() {
-        return owners.keySet().stream()
-                .map(this::device)
-                .flatMap(Optional::stream)
-                .toList();
+        List<DeviceView> known = devices;
+        if (known == null) {
+            List<DeviceView> all = new ArrayList<>(owners.size());
+            owners.forEach((device, node) -> deviceOf(node, device).ifPresent(all::add));
+            known = Collections.unmodifiableList(all);
+            devices = known;
+        }
+        return known;
     }
 
     public Optional<DeviceView> device(DeviceId device) {
@@ -125,21 +133,37 @@ public final class ClusterView {
 
     /** Every job that some ledger has a grant for. */
     public NavigableSet<JobId> jobs() {
-        NavigableSet<JobId> jobs = new TreeSet<>();
-        devices().stream().flatMap(ClusterView::ranksOn).map(RankId::job).forEach(jobs::add);
-        return jobs;
+        NavigableSet<JobId> known = jobs;
+        if (known == null) {
+            NavigableSet<JobId> all = new TreeSet<>();
+            for (DeviceView device : devices()) {
+                device.report().ifPresent(heard -> heard.message()
+                        .ledger()
+                        .grants()
+                        .forEach(grant -> all.add(grant.instance().rank().job())));
+            }
+            known = Collections.unmodifiableNavigableSet(all);
+            jobs = known;
+        }
+        return known;
     }
 
     /** The nodes with a device that has not said since {@code notBefore} that it obeys this coordinator. */
     public List<NodeId> nodesToLearnFrom(CoordinatorToken token, Instant notBefore) {
-        return nodes.values().stream()
-                .filter(node -> node.devices().values().stream()
-                        .anyMatch(device -> !device.obeys(token)
-                                || device.report()
-                                        .filter(heard -> heard.at().isBefore(notBefore))
-                                        .isPresent()))
-                .map(NodeView::node)
-                .toList();
+        List<NodeId> missing = new ArrayList<>();
+        for (NodeView node : nodes.values()) {
+            for (DeviceView device : node.devices().values()) {
+                if (!device.obeys(token) || isHeardBefore(device, notBefore)) {
+                    missing.add(node.node());
+                    break;
+                }
+            }
+        }
+        return missing;
+    }
+
+    private static boolean isHeardBefore(DeviceView device, Instant notBefore) {
+        return device.report().isPresent() && device.report().get().at().isBefore(notBefore);
     }
 
     private static Stream<RankId> ranksOn(DeviceView device) {
@@ -162,21 +186,18 @@ public final class ClusterView {
             return this;
         }
         NodeView changed = node(node).orElseThrow().with(change.apply(known.get()), now);
-        NavigableMap<NodeId, NodeView> all = new TreeMap<>(nodes);
-        all.put(node, changed);
-        return new ClusterView(all, owners);
+        return new ClusterView(nodes.with(changed), owners);
     }
 
     private ClusterView withNode(NodeView node) {
-        NavigableMap<NodeId, NodeView> all = new TreeMap<>(nodes);
-        Optional<NodeView> before = Optional.ofNullable(all.put(node.node(), node));
-        boolean sameDevices = before.filter(
-                        known -> known.devices().keySet().equals(node.devices().keySet()))
+        NodeTable all = nodes.with(node);
+        boolean sameDevices = node(node.node())
+                .filter(known -> known.devices().keySet().equals(node.devices().keySet()))
                 .isPresent();
         return new ClusterView(all, sameDevices ? owners : ownersOf(all));
     }
 
-    private static NavigableMap<DeviceId, NodeId> ownersOf(NavigableMap<NodeId, NodeView> nodes) {
+    private static NavigableMap<DeviceId, NodeId> ownersOf(NodeTable nodes) {
         NavigableMap<DeviceId, NodeId> owners = new TreeMap<>();
         nodes.values().forEach(node -> node.devices().keySet().forEach(device -> owners.put(device, node.node())));
         return owners;

@@ -8,6 +8,7 @@ import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -39,17 +40,27 @@ public record DeviceView(
 
     /** Whether the newest report of its ledger says that it obeys the coordinator with this token. */
     public boolean obeys(CoordinatorToken token) {
-        return report.flatMap(heard -> heard.message().token())
-                .filter(token::equals)
-                .isPresent();
+        return report.isPresent()
+                && report.get().message().token().isPresent()
+                && report.get().message().token().get().equals(token);
     }
 
     DeviceView withInfo(DeviceInfo newInfo) {
         return new DeviceView(node, newInfo, report, sample, quality);
     }
 
-    DeviceView with(Heard<LimitsReported> newReport) {
-        return new DeviceView(node, info, Optional.of(newReport), sample, quality);
+    /**
+     * A ledger that says the same as before is kept as the object it was: whoever works something out from it sees at a
+     * glance that there is nothing new.
+     */
+    DeviceView with(LimitsReported newReport, Instant now) {
+        LimitsReported kept = report.map(Heard::message)
+                .map(LimitsReported::ledger)
+                .filter(newReport.ledger()::equals)
+                .map(known -> new LimitsReported(
+                        newReport.node(), newReport.device(), newReport.token(), newReport.revision(), known))
+                .orElse(newReport);
+        return new DeviceView(node, info, Optional.of(new Heard<>(kept, now)), sample, quality);
     }
 
     DeviceView withSample(Heard<DeviceSampled> newSample) {

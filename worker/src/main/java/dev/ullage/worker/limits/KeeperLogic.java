@@ -99,7 +99,7 @@ public final class KeeperLogic {
         List<LedgerEvent> events = new ArrayList<>(first.events());
         List<Order> orders = new ArrayList<>(first.orders());
         if (!events.isEmpty() && wish.isPresent()) {
-            DeviceLedger after = applied(ledger, first.events());
+            DeviceLedger after = ledger.apply(first.events());
             boolean obeysSame =
                     after.highestToken().equals(Optional.of(wish.get().desire().token()));
             if (obeysSame) {
@@ -138,7 +138,7 @@ public final class KeeperLogic {
 
     /** Makes the decision's events part of the state; its orders count as sent at {@code now}. */
     public void commit(Decision decision, Instant now) {
-        ledger = applied(ledger, decision.events());
+        ledger = ledger.apply(decision.events());
         decision.desire().ifPresent(desire -> wish = Optional.of(new Wish(desire, decision.revision())));
         decision.orders().forEach(order -> lastSent.put(order.instance(), now));
         lastSent.keySet().removeIf(instance -> ledger.grant(instance).isEmpty());
@@ -205,13 +205,5 @@ public final class KeeperLogic {
                         ledger.highestToken().equals(Optional.of(newest.desire().token())))
                 .map(Wish::revision)
                 .orElse(0L);
-    }
-
-    private static DeviceLedger applied(DeviceLedger ledger, List<LedgerEvent> events) {
-        DeviceLedger result = ledger;
-        for (LedgerEvent event : events) {
-            result = result.apply(event);
-        }
-        return result;
     }
 }

@@ -415,11 +415,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
         try {
             setup.store().append(decision.events());
             if (setup.store().length() > COMPACT_AFTER_EVENTS) {
-                DeviceLedger after = logic.ledger();
-                for (LedgerEvent event : decision.events()) {
-                    after = after.apply(event);
-                }
-                setup.store().compact(after.snapshot());
+                setup.store().compact(logic.ledger().apply(decision.events()).snapshot());
             }
         } catch (IOException e) {
             throw new UncheckedIOException("the ledger of " + device() + " cannot be written", e);
