@@ -124,9 +124,6 @@ record QueuePicture(
         if (position > Forecast.DEPTH) {
             return (position - 1) + " jobs stand before it";
         }
-        if (!looked.contains(entry.job())) {
-            return "the next look at the queue";
-        }
         boolean fits = GangPlacer.fits(entry.request(), rooms);
         if (!fits) {
             return GangTexts.lacks(entry.request(), rooms, unknown);
