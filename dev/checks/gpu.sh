@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # What must hold on a machine with an NVIDIA GPU: gpu.sh [FOLDER] runs it here and leaves FOLDER, and FOLDER.tar.gz to
-# attach to a report. gpu.sh --pack PACK [--with-java] only makes PACK, for a machine without Maven, network or (with
-# --with-java) Java: copy it there and start PACK/gpu-run.sh [FOLDER], which says what it does.
+# attach to a report. gpu.sh --pack PACK [--with-java] only makes PACK, and PACK.tar.gz, for a machine without Maven,
+# network or (with --with-java) Java: take it there and start PACK/gpu-run.sh [FOLDER], which says what it does.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 . "$ROOT/dev/checks/lib.sh"
 
 # What "devices", "doctor" and the checks never load: libraries of the cluster and of its pages.
 LEFT_OUT='pekko|scala|netty|aeron|agrona|lz4|parboiled|ssl-config|jnr-|jffi|lmdb|asm|prometheus|uplot|slf4j-simple|onnx'
-OF_TESTS='assertj-core|opentest4j|byte-buddy'
+OF_TESTS='assertj-core|opentest4j'
 
 pack() {
     local into=$1 jar
@@ -33,16 +33,18 @@ pack() {
 
 add_java() {
     local home
+    local modules="java.base,java.xml,java.logging,java.naming,java.management,java.net.http,java.sql"
     home=$(dirname "$(dirname "$(readlink -f "$(command -v "${JAVA_HOME:+$JAVA_HOME/bin/}jlink")")")")
-    "$home/bin/jlink" --compress=2 --strip-debug --no-header-files --no-man-pages --output "$1/java" --add-modules \
-        java.base,java.xml,java.logging,java.naming,java.management,java.desktop,java.sql,jdk.unsupported,jdk.crypto.ec
+    "$home/bin/jlink" --compress=2 --strip-debug --no-header-files --no-man-pages --output "$1/java" \
+        --add-modules "$modules,java.instrument,jdk.management,jdk.unsupported,jdk.crypto.ec"
 }
 
 if [ "${1:-}" = --pack ]; then
     [ -n "${2:-}" ] || fail "gpu.sh --pack PACK: name the folder to make"
     pack "$2"
     [ "${3:-}" != --with-java ] || add_java "$2"
-    du -sh "$2"
+    tar -czf "$2.tar.gz" -C "$(dirname "$2")" "$(basename "$2")"
+    du -sh "$2" "$2.tar.gz"
 else
     pack "$ROOT/target/gpu-checks"
     exec "$ROOT/target/gpu-checks/gpu-run.sh" "$@"

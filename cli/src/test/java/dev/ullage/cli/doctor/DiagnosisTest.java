@@ -120,6 +120,8 @@ class DiagnosisTest {
         check(new MigCheck(), Level.WARN, "waits for a reset of GPU 0");
         machine.prints(query, "0, Disabled, Disabled\n1, Enabled, Enabled\n");
         check(new MigCheck(), Level.PASS, "on for GPU 1: their instances are the devices");
+        machine.prints(query, "0, Disabled, Disabled\n1, [GPU requires reset], [GPU requires reset]\n");
+        check(new MigCheck(), Level.WARN, "cannot be told of: 1, [GPU requires reset], [GPU requires reset]");
     }
 
     @Test

@@ -41,6 +41,21 @@ class NvmlUnavailableTest {
         assertThat(String.valueOf(e.getMessage()).lines()).hasSize(1);
     }
 
+    // The loader says of one for another processor that there is no such file.
+    @Test
+    void aLibraryForAnotherProcessorIsNotSaidToBeMissing() throws Exception {
+        FakeNvml nvml = FakeNvml.compile(folder);
+        byte[] elf = Files.readAllBytes(Path.of(nvml.path()));
+        int machine = 18;
+        elf[machine] = 0x15;
+        Path file = Files.write(folder.resolve("libother.so.1"), elf);
+        ProbeUnavailableException e = open(file.toString());
+        assertThat(e.reason()).isEqualTo(Reason.LIBRARY_NOT_LOADABLE);
+        assertThat(e)
+                .hasMessageStartingWith("NVML library '" + file + "' cannot be loaded: ")
+                .hasMessageNotContaining("was not found");
+    }
+
     @Test
     void aLibraryThatIsNotNvmlIsSaidToBeNone() {
         ProbeUnavailableException e = open("libc.so.6");
