@@ -36,9 +36,9 @@ RECORDING = RESOURCES / "nvidia-smi" / "telegraf-xml" / "tesla-t4.xml"
 STUCK = RESOURCES / "cases" / "G04" / "fake-nvidia-smi.sh"
 OF_THE_JVM = re.compile("C[12] CompilerThre|G1 |GC |VM |Sweeper|Common-Cleaner|Service Thread")
 AGE = re.compile(r"^ullage_device_sample_age_seconds\{[^}]*\} ([0-9.e+-]+)$", re.MULTILINE)
-#: The bounds of case G04. The tool is run at most once in two seconds and its answer asked for every second, so that is
-#: the period within which readings are fresh again.
-BOUNDS = {"toolsAtOnce": 1, "scrapeP99Millis": 200, "threadsGrowth": 0, "freshAfterSeconds": 3}
+#: The bounds of case G04. The tool is run at most once in two seconds: that is the period within which readings are
+#: fresh again.
+BOUNDS = {"toolsAtOnce": 1, "scrapeP99Millis": 200, "threadsGrowth": 0, "freshAfterSeconds": 2}
 TOOL = """#!/bin/sh
 [ -e {folder}/hangs ] && PIDLOG={folder}/pids exec sh {stuck}
 exec cat {recording}

@@ -33,7 +33,8 @@ DEVICES = 8
 PROCESSES = 64
 MIB = 1 << 20
 #: What the distribution's script gives a worker.
-WORKER_OPTIONS = ["-XX:+UseSerialGC", "-Xms64m", "-Xmx512m", "-XX:TieredStopAtLevel=1"]
+WORKER_OPTIONS = ["-XX:+UseSerialGC", "-Xms24m", "-Xmx512m", "-Xmn8m", "-XX:PerfDataSamplingInterval=1000",
+                  "-XX:TieredStopAtLevel=1"]
 SETTINGS = """
 ullage {
   node { name = "%(name)s", state-dir = "%(folder)s/%(name)s" }

@@ -160,7 +160,7 @@ static int settled(const char *key, int otherwise) {
 }
 
 static int code(const char *function) {
-    char key[256];
+    char key[1300];
 #ifndef BENCH
     char file[4096];
     path(file, sizeof file, ".calls");
@@ -420,7 +420,7 @@ static int processes(
     *count = found;
     if (found <= room) return SUCCESS;
     snprintf(key, sizeof key, "%s.sizing", field);
-    if (room == 0 && device_value(index, key, sizing, sizeof sizing)) *count = (unsigned int) atoi(sizing);
+    if (room <= 128 && device_value(index, key, sizing, sizeof sizing)) *count = (unsigned int) atoi(sizing);
     return INSUFFICIENT_SIZE;
 }
 

@@ -3,6 +3,7 @@ package dev.ullage.config;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
 import com.typesafe.config.ConfigParseOptions;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,9 @@ public final class ClusterConfig {
 
     /** Dispatcher for calls that wait; in both kinds of ActorSystem. */
     public static final String BLOCKING_DISPATCHER = "ullage.blocking-dispatcher";
+
+    /** Nothing in a worker is timed more finely than this, but its readings where they are quicker. */
+    private static final Duration LONGEST_TICK = Duration.ofMillis(50);
 
     private static final String TLS_ENGINE = "pekko.remote.artery.ssl.rotating-keys-engine.";
 
@@ -52,14 +56,31 @@ public final class ClusterConfig {
             values.put(TLS_ENGINE + "key-file", tls.key().toString());
             values.put(TLS_ENGINE + "ca-cert-file", tls.ca().toString());
         });
-        return ConfigFactory.parseMap(values, "settings of Ullage")
+        Config settled = ConfigFactory.parseMap(values, "settings of Ullage");
+        // A coordinator has many to answer; a worker has one that it answers to.
+        return (roles.contains(COORDINATOR_ROLE) ? settled : settled.withFallback(resource("quiet-system.conf")))
                 .withFallback(resource("cluster-system.conf"))
                 .withFallback(resource("base-system.conf"));
     }
 
     /** For an ActorSystem that talks to nobody: it outlives every membership. */
     public static Config localConfig() {
-        return resource("base-system.conf");
+        return localConfig(LONGEST_TICK);
+    }
+
+    /**
+     * The same, with a pace.
+     *
+     * @param pace the shortest time that is to be kept to, 10 ms or more: it is a whole number of ticks, give or take
+     *     one millisecond for each
+     */
+    public static Config localConfig(Duration pace) {
+        long millis = pace.toMillis();
+        long ticks = Math.max(1, (millis + LONGEST_TICK.toMillis() - 1) / LONGEST_TICK.toMillis());
+        return ConfigFactory.parseMap(
+                        Map.of("pekko.scheduler.tick-duration", Duration.ofMillis(millis / ticks)), "pace of a worker")
+                .withFallback(resource("quiet-system.conf"))
+                .withFallback(resource("base-system.conf"));
     }
 
     /**

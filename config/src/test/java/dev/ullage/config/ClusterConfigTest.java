@@ -3,6 +3,7 @@ package dev.ullage.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.typesafe.config.Config;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -105,8 +106,36 @@ class ClusterConfigTest {
                     .isFalse();
             assertThat(config.getInt("pekko.log-dead-letters")).isEqualTo(10);
             assertThat(config.getInt(ClusterConfig.BLOCKING_DISPATCHER + ".thread-pool-executor.fixed-pool-size"))
-                    .isEqualTo(16);
+                    .isEqualTo(4);
         }
+    }
+
+    @Test
+    void aWorkersThreadsAreFewAndACoordinatorsAreMore() throws SettingsException {
+        Config worker = ClusterConfig.toPekkoConfig(settings(), Set.of("worker"));
+
+        for (Config quiet : List.of(worker, ClusterConfig.localConfig())) {
+            assertThat(quiet.getInt("pekko.actor.default-dispatcher.thread-pool-executor.fixed-pool-size"))
+                    .isEqualTo(1);
+            assertThat(quiet.getString("pekko.actor.internal-dispatcher")).isEqualTo("pekko.actor.default-dispatcher");
+        }
+        assertThat(duration(worker, "pekko.scheduler.tick-duration")).isEqualTo(25);
+        assertThat(worker.getString("pekko.cluster.downing-provider-class")).endsWith("SplitBrainResolverProvider");
+        assertThat(pekkoConfig().getInt("pekko.actor.internal-dispatcher.fork-join-executor.parallelism-min"))
+                .isEqualTo(4);
+    }
+
+    @Test
+    void aWorkersPaceIsAWholeNumberOfTicks() {
+        assertThat(tick(10)).isEqualTo(10);
+        assertThat(tick(50)).isEqualTo(50);
+        assertThat(tick(75)).isEqualTo(37);
+        assertThat(tick(130)).isEqualTo(43);
+        assertThat(tick(1000)).isEqualTo(50);
+    }
+
+    private static long tick(long paceMillis) {
+        return duration(ClusterConfig.localConfig(Duration.ofMillis(paceMillis)), "pekko.scheduler.tick-duration");
     }
 
     private static long duration(Config config, String key) {

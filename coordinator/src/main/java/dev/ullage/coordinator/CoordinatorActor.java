@@ -10,6 +10,7 @@ import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
+import dev.ullage.common.protocol.ToCoordinator.DevicesSampled;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
 import dev.ullage.common.protocol.ToCoordinator.JobsReported;
@@ -202,6 +203,9 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
             logic.onSampled(sample, now);
         } else if (message instanceof DeviceWatched watched) {
             logic.onWatched(watched, now);
+        } else if (message instanceof DevicesSampled round) {
+            round.samples().forEach(sample -> logic.onSampled(sample, now));
+            round.watched().forEach(watched -> logic.onWatched(watched, now));
         } else if (message instanceof StaleCoordinator stale) {
             logic.onStale(stale, now);
         } else if (message instanceof ReservationRefused refused) {
@@ -252,7 +256,7 @@ public final class CoordinatorActor extends AbstractBehavior<CoordinatorActor.Co
     private void perform() {
         for (CoordinatorEffect effect : logic.takeEffects()) {
             if (effect instanceof Learn learn) {
-                send(learn.worker(), new LearnFrom(learn.token(), self));
+                send(learn.worker(), new LearnFrom(learn.token(), self, Optional.of(new ToWorker.Reads(true))));
             } else if (effect instanceof Desire desire) {
                 send(
                         desire.worker(),

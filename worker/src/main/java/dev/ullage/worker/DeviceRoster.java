@@ -37,8 +37,8 @@ import org.slf4j.LoggerFactory;
  * when the layout of MIG instances changes. One that vanishes stays owned: what its ranks hold is freed only when their
  * processes are gone.
  *
- * <p>Owned by the thread that starts the worker, then by the sampler; {@link #present()} and {@link #memory} are for
- * any.
+ * <p>Owned by the thread that starts the worker, then by the one that looks for devices; {@link #present()},
+ * {@link #memory} and {@link #measured} are for any.
  */
 final class DeviceRoster {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceRoster.class);

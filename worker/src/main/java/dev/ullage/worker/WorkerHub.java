@@ -17,7 +17,6 @@ import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
-import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.WishesHeld;
@@ -44,6 +43,7 @@ import dev.ullage.worker.sampling.Attribution;
 import dev.ullage.worker.sampling.DeviceTerms;
 import dev.ullage.worker.sampling.ForeignMemory;
 import dev.ullage.worker.sampling.ReportPace;
+import dev.ullage.worker.sampling.RoundReport;
 import dev.ullage.worker.sampling.Sample;
 import java.time.Clock;
 import java.time.Duration;
@@ -88,8 +88,8 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     /** A keeper has something to report. */
     private record Reported(ToCoordinator message) implements Command {}
 
-    /** The sampler says what is known of a device now. */
-    record Sampled(Sample sample) implements Command {}
+    /** The sampler says what is known of devices now. */
+    record Sampled(List<Sample> samples) implements Command {}
 
     /** A device was found that was not there when the worker started. */
     record DeviceAdded(DeviceSetup device) implements Command {}
@@ -166,6 +166,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private final EnforcementWatch watch;
     private final Enforcer enforcer;
     private @Nullable Link link;
+    /** Of the coordinator that was heard of last. */
+    private boolean readsRounds;
+
     private Optional<CoordinatorToken> highestToken = Optional.empty();
     private final ActorRef<OperatorRecord> wishFile;
     private Optional<OperatorRecord> wishes;
@@ -269,6 +272,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         if (command.message() instanceof LearnFrom learn) {
             keepers.values().forEach(keeper -> keeper.tell(new LimitKeeper.Learn(learn)));
             sessions.learn(learn.token());
+            readsRounds = learn.reads().map(ToWorker.Reads::rounds).orElse(false);
             learn.replyTo().tell(sessions.jobs(setup.node()));
             wishes.ifPresent(kept -> learn.replyTo().tell(new WishesReported(setup.node(), kept)));
         } else if (command.message() instanceof KeepWishes keep) {
@@ -357,7 +361,15 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     }
 
     private Behavior<Command> onSampled(Sampled command) {
-        Sample sample = command.sample();
+        RoundReport round = new RoundReport(setup.node());
+        command.samples().forEach(sample -> sampled(sample, round));
+        if (link != null) {
+            round.messages(readsRounds).forEach(link.coordinator()::tell);
+        }
+        return this;
+    }
+
+    private void sampled(Sample sample, RoundReport round) {
         DeviceId device = sample.device();
         DeviceReading reading = sample.reading();
         Attribution whose = Attribution.of(device, reading, sample.ancestries(), sessions.byPid());
@@ -382,8 +394,19 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         }
         List<RankSample> ranks = sessions.samplesOn(device);
         problems.addAll(watch.problems(device, used, ranks));
-        report(sample, foreign, ranks.stream().map(watch::held).toList(), problems);
-        return this;
+        if (link != null) {
+            DeviceSampled newest = new DeviceSampled(
+                    setup.node(),
+                    device,
+                    sample.age().toMillis(),
+                    reading.memory(),
+                    foreign,
+                    ranks.stream().map(watch::held).toList(),
+                    problems);
+            paces.computeIfAbsent(device, key -> new ReportPace())
+                    .offer(newest, sample.quality(), setup.clock().instant())
+                    .ifPresent(report -> round.add(report, sample.quality()));
+        }
     }
 
     private static void tell(DeviceId device, EnforcementWatch.Change change) {
@@ -403,29 +426,6 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                     change.used(),
                     change.bound());
         }
-    }
-
-    private void report(Sample sample, Optional<MemoryBytes> foreign, List<RankSample> ranks, List<String> problems) {
-        if (link == null) {
-            return;
-        }
-        DeviceSampled newest = new DeviceSampled(
-                setup.node(),
-                sample.device(),
-                sample.age().toMillis(),
-                sample.reading().memory(),
-                foreign,
-                ranks,
-                problems);
-        ActorRef<ToCoordinator> coordinator = link.coordinator();
-        paces.computeIfAbsent(sample.device(), device -> new ReportPace())
-                .offer(newest, sample.quality(), setup.clock().instant())
-                .ifPresent(report -> {
-                    coordinator.tell(report.sample());
-                    if (report.isQualityDue()) {
-                        coordinator.tell(new DeviceWatched(setup.node(), sample.device(), sample.quality()));
-                    }
-                });
     }
 
     private Behavior<Command> onDeviceAdded(DeviceAdded command) {

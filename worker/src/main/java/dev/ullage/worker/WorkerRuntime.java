@@ -31,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.DispatcherSelector;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +45,7 @@ public final class WorkerRuntime implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerRuntime.class);
     private static final Duration ANNOUNCE_EVERY = Duration.ofSeconds(1);
     private static final int ROUNDS_PER_SCAN = 10;
+    private static final Duration SCAN_AT_MOST_EVERY = Duration.ofSeconds(5);
     private static final Duration STOP_WITHIN = Duration.ofSeconds(10);
     private static final Path PROC = Path.of("/proc");
     private static final String SOCKET_NAME = "ranks.sock";
@@ -135,8 +137,8 @@ public final class WorkerRuntime implements AutoCloseable {
                 HostWatch.of(new HostReader(settings.host())),
                 clock,
                 setup.onLost());
-        ActorSystem<WorkerHub.Command> system =
-                ActorSystem.create(WorkerHub.create(hub), "ullage-worker", ClusterConfig.localConfig());
+        ActorSystem<WorkerHub.Command> system = ActorSystem.create(
+                WorkerHub.create(hub), "ullage-worker", ClusterConfig.localConfig(settings.sampleInterval()));
         try {
             RankServer server = port.open(
                     setup.stateDir().resolve(SOCKET_NAME),
@@ -174,14 +176,20 @@ public final class WorkerRuntime implements AutoCloseable {
                 roster.readers(),
                 roster.present().stream().map(DeviceInfo::id).toList(),
                 SamplingSchedule.every(setup.settings().sampleInterval()),
-                setup.settings().sampleInterval().multipliedBy(ROUNDS_PER_SCAN),
+                scanEvery(setup.settings().sampleInterval()),
                 clock,
-                sample -> {
-                    roster.measured(sample);
-                    system.tell(new WorkerHub.Sampled(sample));
+                samples -> {
+                    samples.forEach(roster::measured);
+                    system.tell(new WorkerHub.Sampled(samples));
                 },
                 devices -> roster.update(devices, device -> system.tell(new WorkerHub.DeviceAdded(device))));
-        system.systemActorOf(Sampler.create(sampling), "sampler", WorkerHub.BLOCKING);
+        system.systemActorOf(Sampler.create(sampling), "sampler", DispatcherSelector.defaultDispatcher());
+    }
+
+    /** A look costs more than a reading, and no layout changes every second. */
+    private static Duration scanEvery(Duration interval) {
+        Duration rounds = interval.multipliedBy(ROUNDS_PER_SCAN);
+        return rounds.compareTo(SCAN_AT_MOST_EVERY) < 0 ? SCAN_AT_MOST_EVERY : rounds;
     }
 
     private static RankSessions sessions(RankPort port, Setup setup, ActorContext<WorkerHub.Command> context) {

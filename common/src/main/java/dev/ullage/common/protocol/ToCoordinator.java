@@ -106,6 +106,18 @@ public sealed interface ToCoordinator extends WireMessage {
     record DeviceWatched(NodeId node, DeviceId device, SampleQuality quality) implements ToCoordinator {}
 
     /**
+     * What would be sent as several of the two above, of one round of readings and one worker: each message costs both
+     * hosts more than what is in it. Only to a coordinator that says in its {@code LearnFrom} that it reads this.
+     */
+    record DevicesSampled(NodeId node, List<DeviceSampled> samples, List<DeviceWatched> watched)
+            implements ToCoordinator {
+        public DevicesSampled {
+            samples = List.copyOf(samples);
+            watched = List.copyOf(watched);
+        }
+    }
+
+    /**
      * The state of a device's ledger: after each change and on the keeper's tick.
      *
      * @param token the coordinator it obeys; empty when it has seen none

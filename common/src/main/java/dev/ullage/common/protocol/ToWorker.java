@@ -14,8 +14,22 @@ import org.apache.pekko.actor.typed.ActorRef;
 /** What a coordinator tells a worker. Each carries the coordinator's token; an older one is answered, not obeyed. */
 public sealed interface ToWorker extends WireMessage {
 
-    /** A coordinator has taken over: persist its token and report every device to {@code replyTo}. */
-    record LearnFrom(CoordinatorToken token, ActorRef<ToCoordinator> replyTo) implements ToWorker {}
+    /**
+     * A coordinator has taken over: persist its token and report every device to {@code replyTo}.
+     *
+     * @param reads what it reads beyond what the first coordinators did; one of these does not say so
+     */
+    record LearnFrom(CoordinatorToken token, ActorRef<ToCoordinator> replyTo, Optional<Reads> reads)
+            implements ToWorker {
+
+        /** Of one of the first. */
+        public LearnFrom(CoordinatorToken token, ActorRef<ToCoordinator> replyTo) {
+            this(token, replyTo, Optional.empty());
+        }
+    }
+
+    /** @param rounds whether {@code DevicesSampled} is read */
+    record Reads(boolean rounds) {}
 
     /**
      * The limits a device is to have. Absolute: the newest revision of the newest token replaces all before it.

@@ -152,18 +152,16 @@ final class WireSamples {
                 new KeepWishes(TOKEN, wishes()));
     }
 
+    private static DeviceSampled sampled() {
+        return SampledRounds.device(NODE, DEVICE, memoryUse());
+    }
+
     private List<WireMessage> messages() {
         return List.of(
                 RequestSamples.announced(TOKEN, INFO, wishes().stamp(), worker),
-                new DeviceSampled(
-                        NODE,
-                        DEVICE,
-                        120,
-                        Optional.of(memoryUse()),
-                        Optional.of(MemoryBytes.ofMebibytes(512)),
-                        List.of(RankSamples.full()),
-                        List.of("nvmlDeviceGetComputeRunningProcesses: not supported; foreign memory is not known")),
+                sampled(),
                 new DeviceWatched(NODE, DEVICE, new SampleQuality(SampleState.STALE, 4)),
+                SampledRounds.of(NODE, sampled()),
                 new LimitsReported(NODE, DEVICE, Optional.of(TOKEN), 12, ledgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new ReservationRefused(NODE, DEVICE, RESERVATION.id(), "refused 24.0 GiB for job bert-large"),
@@ -174,7 +172,7 @@ final class WireSamples {
                 new SetReserve(Optional.of(DEVICE), Share.ofPercent(30), operator),
                 new SetShare(new JobId("bert-large"), OptionalInt.of(3), Share.ofPercent(50), operator),
                 new ReleaseCaches(new JobId("bert-large"), OptionalInt.of(3), operator),
-                new LearnFrom(TOKEN, coordinator),
+                new LearnFrom(TOKEN, coordinator, Optional.of(new ToWorker.Reads(true))),
                 new DesireLimits(
                         TOKEN,
                         12,
@@ -241,6 +239,7 @@ final class WireSamples {
                         List.of(new HistoryRow(0, Optional.empty(), Optional.empty(), Optional.empty(), List.of())), 0),
                 new DeviceSampled(NODE, DEVICE, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
                 new DeviceWatched(NODE, DEVICE, new SampleQuality(SampleState.FRESH, 0)),
+                SampledRounds.empty(NODE),
                 new LimitsReported(NODE, DEVICE, Optional.empty(), 0, sparseLedgerReport()),
                 new StaleCoordinator(NODE, DEVICE, OLDER, TOKEN),
                 new ReservationRefused(NODE, DEVICE, RESERVATION.id(), ""),

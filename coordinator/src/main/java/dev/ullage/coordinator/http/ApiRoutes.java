@@ -56,6 +56,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The routes, and nothing that has to be started. Whoever is not the coordinator asks it through {@code coordinator}.
+ *
+ * <p>Each answer is worked on by a thread that is there: without an executor, a future of Scala's starts a thread of
+ * its own for what is done with its value where there are one or two cores.
  */
 final class ApiRoutes extends AllDirectives {
     static final int MAX_BODY_BYTES = 16 * 1024;
@@ -275,8 +278,10 @@ final class ApiRoutes extends AllDirectives {
     private CompletionStage<Optional<ClusterStatus>> askForMetrics() {
         return AskPattern.<ToCoordinator, ToOperator>ask(
                         coordinator, StatusQuery::new, ANSWER_WITHIN, system.scheduler())
-                .handle((answer, failure) ->
-                        answer instanceof ClusterStatus status ? Optional.of(status) : Optional.empty());
+                .handleAsync(
+                        (answer, failure) ->
+                                answer instanceof ClusterStatus status ? Optional.of(status) : Optional.empty(),
+                        system.executionContext());
     }
 
     private CompletionStage<HttpResponse> ready() {
@@ -313,7 +318,9 @@ final class ApiRoutes extends AllDirectives {
     private CompletionStage<HttpResponse> ask(
             Function<ActorRef<ToOperator>, ToCoordinator> message, Function<ToOperator, HttpResponse> onAnswer) {
         return AskPattern.ask(coordinator, message::apply, ANSWER_WITHIN, system.scheduler())
-                .handle((answer, failure) -> failure == null ? onAnswer.apply(answer) : response(nobodyAnswered()));
+                .handleAsync(
+                        (answer, failure) -> failure == null ? onAnswer.apply(answer) : response(nobodyAnswered()),
+                        system.executionContext());
     }
 
     private Problem nobodyAnswered() {

@@ -84,8 +84,10 @@ final class ReportRoutes extends AllDirectives {
                         replyTo -> new AccountsQuery(asked, replyTo),
                         ApiRoutes.ANSWER_WITHIN,
                         system.scheduler())
-                .handle((answer, failure) ->
-                        answer instanceof Accounts accounts ? answer(asked, accounts) : nobodyAnswered());
+                .handleAsync(
+                        (answer, failure) ->
+                                answer instanceof Accounts accounts ? answer(asked, accounts) : nobodyAnswered(),
+                        system.executionContext());
     }
 
     private HttpResponse answer(JobId job, Accounts accounts) {

@@ -10,19 +10,25 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.apache.pekko.util.ByteString;
-import org.jspecify.annotations.Nullable;
 
 /**
- * One question to the coordinator for all who scrape at about the same time, so that any number of them costs it the
- * same. Whoever asks while an answer is on its way, or soon after one came, gets that one.
+ * One page for all who scrape at about the same time, so that any number of them costs the coordinator and this node
+ * the same. A page serves for a while; while the next one is made, those who can do with it get the one before at once.
+ *
+ * <pre>
+ *   age of the newest page:  KEEP_FOR  --> made anew, once; the one before is given out meanwhile
+ *                            SERVE_FOR --> given out no longer: whoever asks waits for the new one
+ * </pre>
  */
 final class Scrapes {
     static final Duration KEEP_FOR = Duration.ofMillis(250);
+    static final Duration SERVE_FOR = Duration.ofMillis(750);
 
     private final Supplier<CompletionStage<Optional<ClusterStatus>>> coordinator;
     private final MetricsPage page;
     private final Clock clock;
-    private @Nullable CompletableFuture<Scrape> newest;
+    private Optional<Scrape> newest = Optional.empty();
+    private Optional<CompletableFuture<Scrape>> coming = Optional.empty();
 
     private record Scrape(ByteString text, Instant at) {}
 
@@ -33,14 +39,28 @@ final class Scrapes {
         this.clock = clock;
     }
 
-    /** The page, not older than {@link #KEEP_FOR}. */
-    synchronized CompletionStage<ByteString> latest() {
-        CompletableFuture<Scrape> known = newest;
-        if (known == null || isOver(known)) {
-            known = scrape();
-            newest = known;
+    /** The page, not older than {@link #SERVE_FOR}. */
+    CompletionStage<ByteString> latest() {
+        return current().thenApply(Scrape::text);
+    }
+
+    private synchronized CompletableFuture<Scrape> current() {
+        coming.filter(CompletableFuture::isDone).ifPresent(this::take);
+        if (coming.isEmpty() && !isWithin(KEEP_FOR)) {
+            coming = Optional.of(scrape());
         }
-        return known.thenApply(Scrape::text);
+        return newest.filter(scrape -> isWithin(SERVE_FOR))
+                .map(CompletableFuture::completedFuture)
+                .or(() -> coming)
+                .orElseThrow();
+    }
+
+    /** One that failed is lost for those who waited for it, and for nobody else. */
+    private void take(CompletableFuture<Scrape> done) {
+        coming = Optional.empty();
+        if (!done.isCompletedExceptionally()) {
+            newest = Optional.of(done.join());
+        }
     }
 
     private CompletableFuture<Scrape> scrape() {
@@ -55,15 +75,10 @@ final class Scrapes {
                 .toCompletableFuture();
     }
 
-    /** A clock that was set back makes an answer old, not eternal. */
-    private boolean isOver(CompletableFuture<Scrape> scrape) {
-        if (!scrape.isDone()) {
-            return false;
-        }
-        if (scrape.isCompletedExceptionally()) {
-            return true;
-        }
-        Duration age = Duration.between(scrape.join().at(), clock.instant());
-        return age.isNegative() || age.compareTo(KEEP_FOR) >= 0;
+    /** A clock that was set back makes a page old, not eternal. */
+    private boolean isWithin(Duration most) {
+        return newest.map(scrape -> Duration.between(scrape.at(), clock.instant()))
+                .filter(age -> !age.isNegative() && age.compareTo(most) < 0)
+                .isPresent();
     }
 }

@@ -155,7 +155,9 @@ final class WatchRoutes extends AllDirectives {
             Function<ActorRef<ToOperator>, ToCoordinator> question, Class<T> expected) {
         Duration patience = ApiRoutes.ANSWER_WITHIN;
         return AskPattern.<ToCoordinator, ToOperator>ask(coordinator, question::apply, patience, system.scheduler())
-                .handle((answer, failure) ->
-                        expected.isInstance(answer) ? Optional.of(expected.cast(answer)) : Optional.empty());
+                .handleAsync(
+                        (answer, failure) ->
+                                expected.isInstance(answer) ? Optional.of(expected.cast(answer)) : Optional.empty(),
+                        system.executionContext());
     }
 }

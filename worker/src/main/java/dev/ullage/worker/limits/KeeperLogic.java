@@ -186,6 +186,12 @@ public final class KeeperLogic {
         return sent == null || !now.isBefore(sent.plus(resendAfter));
     }
 
+    /** Whether no time that passes would change anything: every order is confirmed and every reservation committed. */
+    public boolean isAtRest() {
+        return ledger.outstandingOrders().isEmpty()
+                && ledger.reservations().stream().allMatch(HeldReservation::committed);
+    }
+
     /** The newest order of a rank that has just said hello: it may have lost what it was told. */
     public Optional<Order> newestOrder(RankInstance instance) {
         return ledger.grant(instance).flatMap(KeeperLogic::newest);

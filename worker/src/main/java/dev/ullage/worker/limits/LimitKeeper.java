@@ -140,17 +140,34 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     private final KeeperTally tally = new KeeperTally();
     private final Map<RankInstance, ActorRef<Order>> listeners = new TreeMap<>();
     private final Map<RankInstance, Joined> asking = new TreeMap<>();
+    private final TimerScheduler<Command> timers;
+    /** How many of its ticks the timer lets pass in one: at rest, only the report is due. */
+    private int ticksAtOnce;
+
     private int ticksSinceReport;
 
-    private LimitKeeper(ActorContext<Command> context, Setup setup) {
+    private LimitKeeper(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup) {
         super(context);
         this.setup = setup;
+        this.timers = timers;
         this.logic = new KeeperLogic(setup.replayed(), setup.resendAfter());
         setup.replayed().grants().forEach(this::believeReplayed);
         setup.replayed().reservations().forEach(held -> audit(held.reservation()));
         setup.turns().onFell(device(), () -> context.getSelf().tell(BurstsFell.INSTANCE));
         settleBursts();
         expire();
+        keepTime();
+    }
+
+    /**
+     * The timer goes as often as something may be due: with nothing to repeat or to expire, no thread is woken for it.
+     */
+    private void keepTime() {
+        int wanted = logic.isAtRest() ? REPORT_EVERY_TICKS : 1;
+        if (wanted != ticksAtOnce) {
+            ticksAtOnce = wanted;
+            timers.startTimerWithFixedDelay(Tick.INSTANCE, setup.tick().multipliedBy(wanted));
+        }
     }
 
     /** After a restart the ranks may still believe all that the ledger says they may. */
@@ -160,12 +177,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
 
     /** A keeper of the device whose ledger was replayed from the store. */
     public static Behavior<Command> create(Setup setup) {
-        return Behaviors.setup(context -> Behaviors.withTimers(timers -> started(context, timers, setup)));
-    }
-
-    private static LimitKeeper started(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup) {
-        timers.startTimerWithFixedDelay(Tick.INSTANCE, setup.tick());
-        return new LimitKeeper(context, setup);
+        return Behaviors.setup(context -> Behaviors.withTimers(timers -> new LimitKeeper(context, timers, setup)));
     }
 
     @Override
@@ -315,7 +327,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
                 send(order);
             }
         }
-        ticksSinceReport++;
+        ticksSinceReport += ticksAtOnce;
         if (expire() || ticksSinceReport >= REPORT_EVERY_TICKS) {
             sendReport();
         }
@@ -345,6 +357,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
         tally.confirmed(
                 decision.events().stream().filter(this::isFirstConfirmation).count());
         logic.commit(decision, now());
+        keepTime();
         decision.events().forEach(this::warnOfAdoption);
         decision.events().forEach(this::noteReservation);
         for (Order order : decision.orders()) {

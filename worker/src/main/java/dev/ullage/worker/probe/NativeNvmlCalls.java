@@ -1,40 +1,46 @@
 package dev.ullage.worker.probe;
 
-import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The calls of a loaded library; {@code FUNCTION_NOT_FOUND} in place of a link error where it is older than the call.
- * Keeps no state but the library. Threads: any, NVML itself is thread safe.
+ * Keeps no state but the library and how it puts its codes. Threads: any, NVML itself is thread safe; answers that are
+ * asked for at every reading are written into memory that each thread has for that ({@link NvmlScratch}).
  */
 final class NativeNvmlCalls implements NvmlCalls {
-    /** Room for processes that start between the question how many there are and the question which. */
+    /** Room for processes that start between one question and the next. */
     private static final int PROCESS_SLACK = 16;
 
     private static final int MAX_PROCESSES = 16_384;
-    private static final int MAX_SIZING_ATTEMPTS = 4;
+    private static final int MAX_SIZING_ATTEMPTS = 5;
 
     /** No code of NVML: the library does not have the call. */
     private static final int ABSENT = Integer.MIN_VALUE;
 
     private final NvmlLibrary library;
 
+    /** By code, as the library puts it: a card without MIG says so at every reading. */
+    private final Map<Integer, String> explanations = new ConcurrentHashMap<>();
+
     NativeNvmlCalls(NvmlLibrary library) {
         this.library = library;
     }
 
     private interface ProcessCall {
-        int list(Pointer device, IntByReference count, @Nullable Pointer infos);
+        int list(Pointer device, Pointer count, Pointer infos);
     }
 
     @Override
@@ -100,21 +106,24 @@ final class NativeNvmlCalls implements NvmlCalls {
 
     @Override
     public NvmlAnswer<Boolean> migEnabled(NvmlHandle device) {
-        IntByReference current = new IntByReference();
-        IntByReference pending = new IntByReference();
+        NvmlScratch scratch = NvmlScratch.ofThisThread();
         return ask(
                 "nvmlDeviceGetMigMode",
-                () -> library.nvmlDeviceGetMigMode(pointer(device), current, pending),
-                () -> current.getValue() != 0);
+                () -> library.nvmlDeviceGetMigMode(pointer(device), scratch.number(), scratch.other()),
+                () -> scratch.number().getInt(0) != 0);
     }
 
     @Override
     public NvmlAnswer<RawMemory> memoryV2(NvmlHandle device) {
-        NvmlLibrary.MemoryV2 memory = NvmlLibrary.MemoryV2.create();
+        Pointer memory = NvmlScratch.ofThisThread().memoryV2();
         return ask(
                 "nvmlDeviceGetMemoryInfo_v2",
                 () -> library.nvmlDeviceGetMemoryInfo_v2(pointer(device), memory),
-                () -> new RawMemory(memory.total, memory.reserved, memory.free, memory.used));
+                () -> new RawMemory(
+                        memory.getLong(NvmlLibrary.MEMORY_V2_TOTAL_OFFSET),
+                        memory.getLong(NvmlLibrary.MEMORY_V2_RESERVED_OFFSET),
+                        memory.getLong(NvmlLibrary.MEMORY_V2_FREE_OFFSET),
+                        memory.getLong(NvmlLibrary.MEMORY_V2_USED_OFFSET)));
     }
 
     @Override
@@ -257,27 +266,27 @@ final class NativeNvmlCalls implements NvmlCalls {
         return processes("nvmlDeviceGetGraphicsRunningProcesses", generation, function, device);
     }
 
-    /** Asks how many, then which with room to spare, and again with more room while the list outgrows it. */
+    /**
+     * Asks which there are, with as much room as an answer took before and some to spare, and again with more room
+     * while the list outgrows it.
+     */
     private NvmlAnswer<List<RawProcess>> processes(
             String name, ProcessCalls generation, ProcessCall function, NvmlHandle handle) {
         String call = generation.named(name);
         Pointer device = pointer(handle);
-        IntByReference count = new IntByReference(0);
-        int code = invoke(() -> function.list(device, count, null));
-        if (code == NvmlReturn.SUCCESS.code()) {
-            return NvmlAnswer.success(call, List.of());
-        }
+        NvmlScratch scratch = NvmlScratch.ofThisThread();
+        int capacity = Math.min(scratch.listBytes() / entryBytes(generation), MAX_PROCESSES);
+        int code = NvmlReturn.INSUFFICIENT_SIZE.code();
         for (int attempt = 0; attempt < MAX_SIZING_ATTEMPTS && code == NvmlReturn.INSUFFICIENT_SIZE.code(); attempt++) {
-            long wanted = Integer.toUnsignedLong(count.getValue()) + PROCESS_SLACK;
-            int capacity = (int) Math.min(wanted, MAX_PROCESSES);
-            Memory infos = new Memory((long) capacity * entryBytes(generation));
-            infos.clear();
-            count.setValue(capacity);
+            Pointer infos = scratch.clearedList(capacity * entryBytes(generation));
+            Pointer count = scratch.number();
+            count.setInt(0, capacity);
             code = invoke(() -> function.list(device, count, infos));
+            long found = Integer.toUnsignedLong(count.getInt(0));
             if (code == NvmlReturn.SUCCESS.code()) {
-                long found = Math.min(Integer.toUnsignedLong(count.getValue()), capacity);
-                return NvmlAnswer.success(call, read(infos, (int) found, generation));
+                return NvmlAnswer.success(call, read(scratch.list(), (int) Math.min(found, capacity), generation));
             }
+            capacity = (int) Math.min(found + PROCESS_SLACK, MAX_PROCESSES);
         }
         return failed(call, code);
     }
@@ -286,10 +295,10 @@ final class NativeNvmlCalls implements NvmlCalls {
         return generation == ProcessCalls.V1 ? NvmlLibrary.PROCESS_V1_BYTES : NvmlLibrary.PROCESS_BYTES;
     }
 
-    private static List<RawProcess> read(Memory infos, int count, ProcessCalls generation) {
+    private static List<RawProcess> read(ByteBuffer infos, int count, ProcessCalls generation) {
         List<RawProcess> processes = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            long entry = (long) i * entryBytes(generation);
+            int entry = i * entryBytes(generation);
             int instance = generation == ProcessCalls.V1
                     ? NvmlLibrary.NO_INSTANCE
                     : infos.getInt(entry + NvmlLibrary.PROCESS_GPU_INSTANCE_OFFSET);
@@ -323,6 +332,10 @@ final class NativeNvmlCalls implements NvmlCalls {
     }
 
     private String explanation(int code) {
+        return explanations.computeIfAbsent(code, this::inWords);
+    }
+
+    private String inWords(int code) {
         try {
             String text = library.nvmlErrorString(code);
             return text == null ? "no text" : text;

@@ -38,23 +38,23 @@ interface NvmlLibrary extends Library {
 
     int nvmlDeviceGetPciInfo_v3(Pointer device, PciInfo pci);
 
-    int nvmlDeviceGetMigMode(Pointer device, IntByReference currentMode, IntByReference pendingMode);
+    int nvmlDeviceGetMigMode(Pointer device, Pointer currentMode, Pointer pendingMode);
 
-    int nvmlDeviceGetMemoryInfo_v2(Pointer device, MemoryV2 memory);
+    int nvmlDeviceGetMemoryInfo_v2(Pointer device, Pointer memory);
 
     int nvmlDeviceGetMemoryInfo(Pointer device, MemoryV1 memory);
 
-    int nvmlDeviceGetComputeRunningProcesses_v3(Pointer device, IntByReference count, @Nullable Pointer infos);
+    int nvmlDeviceGetComputeRunningProcesses_v3(Pointer device, Pointer count, Pointer infos);
 
-    int nvmlDeviceGetComputeRunningProcesses_v2(Pointer device, IntByReference count, @Nullable Pointer infos);
+    int nvmlDeviceGetComputeRunningProcesses_v2(Pointer device, Pointer count, Pointer infos);
 
-    int nvmlDeviceGetComputeRunningProcesses(Pointer device, IntByReference count, @Nullable Pointer infos);
+    int nvmlDeviceGetComputeRunningProcesses(Pointer device, Pointer count, Pointer infos);
 
-    int nvmlDeviceGetGraphicsRunningProcesses_v3(Pointer device, IntByReference count, @Nullable Pointer infos);
+    int nvmlDeviceGetGraphicsRunningProcesses_v3(Pointer device, Pointer count, Pointer infos);
 
-    int nvmlDeviceGetGraphicsRunningProcesses_v2(Pointer device, IntByReference count, @Nullable Pointer infos);
+    int nvmlDeviceGetGraphicsRunningProcesses_v2(Pointer device, Pointer count, Pointer infos);
 
-    int nvmlDeviceGetGraphicsRunningProcesses(Pointer device, IntByReference count, @Nullable Pointer infos);
+    int nvmlDeviceGetGraphicsRunningProcesses(Pointer device, Pointer count, Pointer infos);
 
     int nvmlDeviceGetMaxMigDeviceCount(Pointer device, IntByReference count);
 
@@ -110,22 +110,22 @@ interface NvmlLibrary extends Library {
         public long used;
     }
 
-    /** {@code nvmlMemory_v2_t}; the caller writes the version tag, or the call is refused. */
-    @Structure.FieldOrder({"version", "total", "reserved", "free", "used"})
-    final class MemoryV2 extends Structure {
-        public int version;
-        public long total;
-        public long reserved;
-        public long free;
-        public long used;
+    /**
+     * {@code nvmlMemory_v2_t}: version, 4 bytes of nothing, bytes in all, reserved, free, used. Read field by field,
+     * like the processes, for it is asked at every reading.
+     */
+    int MEMORY_V2_BYTES = 40;
 
-        /** {@code NVML_STRUCT_VERSION(Memory, 2)}: the size of the structure and the version in the top byte. */
-        static MemoryV2 create() {
-            MemoryV2 memory = new MemoryV2();
-            memory.version = memory.size() | (2 << 24);
-            return memory;
-        }
-    }
+    int MEMORY_V2_TOTAL_OFFSET = 8;
+    int MEMORY_V2_RESERVED_OFFSET = 16;
+    int MEMORY_V2_FREE_OFFSET = 24;
+    int MEMORY_V2_USED_OFFSET = 32;
+
+    /**
+     * {@code NVML_STRUCT_VERSION(Memory, 2)}: the size of the structure and the version in the top byte; the caller
+     * writes it, or the call is refused.
+     */
+    int MEMORY_V2_VERSION = MEMORY_V2_BYTES | (2 << 24);
 
     /** {@code nvmlPciInfo_t} of {@code nvmlDeviceGetPciInfo_v3}. */
     @Structure.FieldOrder({"busIdLegacy", "domain", "bus", "device", "pciDeviceId", "pciSubSystemId", "busId"})

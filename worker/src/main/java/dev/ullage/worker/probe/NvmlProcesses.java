@@ -4,16 +4,16 @@ import dev.ullage.common.model.DeviceReading.ProcessUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.worker.probe.NvmlCalls.RawProcess;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
-import java.util.stream.Stream;
 
 /** Makes one list of processes out of NVML's several, or none if it cannot be trusted. Pure. */
 final class NvmlProcesses {
     /** {@code PID_MAX_LIMIT} of the Linux kernel on 64 bits: no process has a higher number. */
     private static final long MAX_PID = 1L << 22;
+
+    private static final Comparator<RawProcess> BY_PID = Comparator.comparingLong(RawProcess::pid);
 
     private NvmlProcesses() {}
 
@@ -28,24 +28,34 @@ final class NvmlProcesses {
      */
     static Optional<List<ProcessUse>> merge(
             List<RawProcess> compute, List<RawProcess> graphics, List<String> problems) {
-        Map<Long, Optional<MemoryBytes>> byPid = new TreeMap<>();
-        for (RawProcess process :
-                Stream.concat(compute.stream(), graphics.stream()).toList()) {
+        List<RawProcess> both = new ArrayList<>(compute.size() + graphics.size());
+        both.addAll(compute);
+        both.addAll(graphics);
+        for (RawProcess process : both) {
             if (process.pid() < 1 || process.pid() > MAX_PID) {
                 problems.add("the driver's process list has the pid %d, so it is not trusted; processes are unknown"
                         .formatted(process.pid()));
                 return Optional.empty();
             }
-            byPid.merge(process.pid(), memory(process), NvmlProcesses::larger);
         }
-        long untold = byPid.values().stream().filter(Optional::isEmpty).count();
+        both.sort(BY_PID);
+        List<ProcessUse> processes = new ArrayList<>(both.size());
+        for (RawProcess process : both) {
+            int last = processes.size() - 1;
+            if (last >= 0 && processes.get(last).pid() == process.pid()) {
+                Optional<MemoryBytes> used = larger(processes.get(last).used(), memory(process));
+                processes.set(last, new ProcessUse(process.pid(), used));
+            } else {
+                processes.add(new ProcessUse(process.pid(), memory(process)));
+            }
+        }
+        long untold =
+                processes.stream().filter(process -> process.used().isEmpty()).count();
         if (untold > 0) {
             problems.add(("the driver does not tell the memory of %d of %d processes, as under WDDM and WSL; it is"
                             + " unknown")
-                    .formatted(untold, byPid.size()));
+                    .formatted(untold, processes.size()));
         }
-        List<ProcessUse> processes = new ArrayList<>(byPid.size());
-        byPid.forEach((pid, used) -> processes.add(new ProcessUse(pid, used)));
         return Optional.of(processes);
     }
 

@@ -21,13 +21,19 @@ public record Ancestry(long pid, boolean isVisible, List<Long> ancestors) {
 
     /** @param find what is known of a process; a parent that ended meanwhile ends the chain */
     static Ancestry of(long pid, LongFunction<Optional<ProcStatus>> find) {
+        return of(pid, find, find);
+    }
+
+    /** @param findParent the same of a parent, where an answer that is a little older will do */
+    static Ancestry of(
+            long pid, LongFunction<Optional<ProcStatus>> find, LongFunction<Optional<ProcStatus>> findParent) {
         Optional<ProcStatus> process = find.apply(pid);
         boolean isVisible = process.isPresent();
         List<Long> ancestors = new ArrayList<>();
         while (process.isPresent() && process.get().parent() > FIRST_PROCESS && ancestors.size() < MAX_DEPTH) {
             long parent = process.get().parent();
             ancestors.add(parent);
-            process = find.apply(parent);
+            process = findParent.apply(parent);
         }
         return new Ancestry(pid, isVisible, ancestors);
     }

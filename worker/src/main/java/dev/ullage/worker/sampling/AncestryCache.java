@@ -24,7 +24,14 @@ final class AncestryCache {
     private final LongFunction<Optional<ProcStatus>> find;
     private final long refreshRounds;
     private final long lookAgainRounds;
-    private Map<Long, Ancestry> known = Map.of();
+    /** Parents that were looked up, since {@link #parentsSince}: most processes have the same ones. */
+    private final Map<Long, Optional<ProcStatus>> parents = new TreeMap<>();
+
+    private long parentsSince;
+
+    /** In the order of the reading; the same list for as long as nothing in it changes. */
+    private List<Ancestry> known = List.of();
+
     private long round;
 
     private AncestryCache(long refreshRounds, long lookAgainRounds, LongFunction<Optional<ProcStatus>> find) {
@@ -44,17 +51,43 @@ final class AncestryCache {
 
     List<Ancestry> of(DeviceReading reading) {
         round++;
-        Map<Long, Ancestry> now = new TreeMap<>();
-        for (ProcessUse process : reading.processes().orElse(List.of())) {
-            now.put(process.pid(), of(process.pid()));
+        List<ProcessUse> processes = reading.processes().orElse(List.of());
+        if (!isAsKnown(processes)) {
+            known = lookedUp(processes);
         }
-        known = now;
-        return List.copyOf(now.values());
+        return known;
     }
 
-    private Ancestry of(long pid) {
-        Ancestry before = known.get(pid);
-        return before == null || isDue(before) ? Ancestry.of(pid, find) : before;
+    /** Most rounds find the processes of the round before. */
+    private boolean isAsKnown(List<ProcessUse> processes) {
+        if (processes.size() != known.size()) {
+            return false;
+        }
+        for (int i = 0; i < processes.size(); i++) {
+            Ancestry before = known.get(i);
+            if (before.pid() != processes.get(i).pid() || isDue(before)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private List<Ancestry> lookedUp(List<ProcessUse> processes) {
+        if (round - parentsSince >= lookAgainRounds) {
+            parents.clear();
+            parentsSince = round;
+        }
+        Map<Long, Ancestry> before = new TreeMap<>();
+        known.forEach(ancestry -> before.put(ancestry.pid(), ancestry));
+        return processes.stream()
+                .map(process -> Optional.ofNullable(before.get(process.pid()))
+                        .filter(ancestry -> !isDue(ancestry))
+                        .orElseGet(() -> Ancestry.of(process.pid(), find, this::parent)))
+                .toList();
+    }
+
+    private Optional<ProcStatus> parent(long pid) {
+        return parents.computeIfAbsent(pid, find::apply);
     }
 
     private boolean isDue(Ancestry before) {

@@ -28,14 +28,14 @@ public record Attribution(Map<Long, Long> owners, List<String> problems) {
     /** @param ranks by process */
     public static Attribution of(
             DeviceId device, DeviceReading reading, List<Ancestry> ancestries, Map<Long, Placed> ranks) {
-        Map<Long, Ancestry> byPid = new TreeMap<>();
-        ancestries.forEach(ancestry -> byPid.put(ancestry.pid(), ancestry));
         Map<Long, Long> owners = new TreeMap<>();
         List<Long> unseen = new ArrayList<>();
         List<String> problems = new ArrayList<>();
-        for (ProcessUse process : reading.processes().orElse(List.of())) {
-            Ancestry ancestry = byPid.getOrDefault(process.pid(), new Ancestry(process.pid(), true, List.of()));
-            Optional<Long> rank = owner(ancestry, ranks);
+        List<ProcessUse> processes = reading.processes().orElse(List.of());
+        for (int i = 0; i < processes.size(); i++) {
+            ProcessUse process = processes.get(i);
+            Ancestry ancestry = ancestry(process.pid(), i, ancestries);
+            Optional<Long> rank = ranks.isEmpty() ? Optional.empty() : owner(ancestry, ranks);
             Optional<Placed> owner = rank.map(ranks::get);
             if (rank.isPresent() && owner.isPresent() && owner.get().device().equals(device)) {
                 owners.put(process.pid(), rank.get());
@@ -54,6 +54,17 @@ public record Attribution(Map<Long, Long> owners, List<String> problems) {
         return new Attribution(owners, problems);
     }
 
+    /** They come in the order of the processes, so that each is where it is looked for first. */
+    private static Ancestry ancestry(long pid, int place, List<Ancestry> ancestries) {
+        if (place < ancestries.size() && ancestries.get(place).pid() == pid) {
+            return ancestries.get(place);
+        }
+        return ancestries.stream()
+                .filter(ancestry -> ancestry.pid() == pid)
+                .findFirst()
+                .orElseGet(() -> new Ancestry(pid, true, List.of()));
+    }
+
     /** The processes that are ranks' or were started by ranks. */
     public Set<Long> ours() {
         return owners.keySet();
@@ -64,6 +75,9 @@ public record Attribution(Map<Long, Long> owners, List<String> problems) {
      * out, and so is one that the driver does not list.
      */
     public Map<Long, MemoryBytes> useByRank(DeviceReading reading) {
+        if (owners.isEmpty()) {
+            return Map.of();
+        }
         Map<Long, MemoryBytes> used = new TreeMap<>();
         Set<Long> unknown = new TreeSet<>();
         for (ProcessUse process : reading.processes().orElse(List.of())) {
@@ -80,10 +94,10 @@ public record Attribution(Map<Long, Long> owners, List<String> problems) {
 
     /** The process of the nearest rank among the process and its ancestors. */
     private static Optional<Long> owner(Ancestry process, Map<Long, Placed> ranks) {
-        List<Long> line = new ArrayList<>(process.ancestors().size() + 1);
-        line.add(process.pid());
-        line.addAll(process.ancestors());
-        return line.stream().filter(ranks::containsKey).findFirst();
+        if (ranks.containsKey(process.pid())) {
+            return Optional.of(process.pid());
+        }
+        return process.ancestors().stream().filter(ranks::containsKey).findFirst();
     }
 
     private static String stray(ProcessUse process, Placed owner) {

@@ -6,6 +6,8 @@ import dev.ullage.common.model.DeviceReading;
 import dev.ullage.worker.probe.GpuProbe;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -17,24 +19,28 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes the calls into a driver that may never return. At most one call per device is outstanding, however often a
  * reading is asked for: a driver that hangs costs one thread per device and no more. A call that comes back late is an
  * answer like any other.
  *
- * <p>Two threads read all devices, one after the other, because waking a thread costs more than a reading. So that no
- * device holds up another, there is always one thread more than devices that had not answered when they were asked
- * again. Only where two hang for the first time in the same round do the others wait, for that round.
+ * <p>One thread reads all devices, one after the other, and passes on what they answered at once, because waking a
+ * thread costs more than a reading. When it is told to {@link ReadingRound#hurry()}, another one takes over from where
+ * it is: there is always one thread more than devices that have been waited for too long.
  *
  * <p>Threads: any. They are daemons: a call stuck in the kernel cannot be ended and must not keep the process alive.
  */
 public final class DeviceReaders implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceReaders.class);
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(2);
     private static final Duration ORDER_WITHIN = Duration.ofSeconds(10);
-    private static final int CALM_THREADS = 2;
+    private static final int CALM_THREADS = 1;
 
     private final GpuProbe probe;
     private final Path proc;
@@ -59,56 +65,87 @@ public final class DeviceReaders implements AutoCloseable {
     /** A reading, and where each process in it comes from, looked up right after it. */
     record Measurement(DeviceReading reading, List<Ancestry> ancestries) {}
 
-    /** Starts to read the device; false, and nothing is started, while an earlier call for it is outstanding. */
-    boolean begin(DeviceId device, Consumer<Measurement> onAnswer) {
-        Reader reader = readers.computeIfAbsent(device, this::newReader);
-        boolean begun = reader.call().begin(() -> measure(device, reader.ancestries()), onAnswer);
-        if (!begun) {
-            isLate(device, true);
+    /** What is kept for one device; the cache is touched within its call only, so by one thread at a time. */
+    private record Reader(AtomicBoolean busy, AncestryCache ancestries) {}
+
+    /**
+     * Starts to read the devices in this order, without those for which an earlier call is outstanding.
+     *
+     * @param onAnswers receives what was read, never nothing, on the thread that read it: once when all have answered,
+     *     and before that whenever the round is told to hurry
+     */
+    ReadingRound begin(Collection<DeviceId> devices, Consumer<Map<DeviceId, Measurement>> onAnswers) {
+        List<DeviceId> begun = new ArrayList<>(devices.size());
+        for (DeviceId device : threads.isShutdown() ? List.<DeviceId>of() : devices) {
+            if (reader(device).busy().compareAndSet(false, true)) {
+                begun.add(device);
+            } else {
+                isLate(device, true);
+            }
         }
-        return begun;
+        ReadingRound round = new ReadingRound(begun, this::measure, device -> isLate(device, true), threads, onAnswers);
+        round.start();
+        return round;
     }
 
     /** So many threads are stuck, or may be: one more than that is needed. */
     private synchronized void isLate(DeviceId device, boolean is) {
         boolean changed = is ? late.add(device) : late.remove(device);
         if (changed) {
-            threads.setCorePoolSize(Math.max(CALM_THREADS, late.size() + 1));
+            threads.setCorePoolSize(CALM_THREADS + late.size());
         }
     }
 
-    /** What is kept for one device; the cache is touched within its call only, so by one thread at a time. */
-    private record Reader(SingleCall call, AncestryCache ancestries) {}
-
-    private Reader newReader(DeviceId device) {
-        return new Reader(
-                new SingleCall("probe-" + device, threads),
-                AncestryCache.every(interval, pid -> ProcStatus.read(proc, pid)));
+    private Reader reader(DeviceId device) {
+        return readers.computeIfAbsent(
+                device,
+                key -> new Reader(
+                        new AtomicBoolean(), AncestryCache.every(interval, pid -> ProcStatus.read(proc, pid))));
     }
 
-    private Measurement measure(DeviceId device, AncestryCache ancestries) {
+    /** Empty where the probe failed; then, too, the device may be asked again. */
+    private Optional<Measurement> measure(DeviceId device) {
+        Reader reader = reader(device);
         try {
             DeviceReading reading = probe.read(device);
-            return new Measurement(reading, ancestries.of(reading));
+            return Optional.of(new Measurement(reading, reader.ancestries().of(reading)));
+        } catch (RuntimeException | LinkageError e) {
+            // Nothing a driver does makes a probe throw, so this is a fault in Ullage: loud, and not the end.
+            LOG.error("device={} reason=\"a probe failed, which is a fault in Ullage; please report it\"", device, e);
+            return Optional.empty();
         } finally {
+            reader.busy().set(false);
             isLate(device, false);
         }
     }
 
-    /** Starts to look for devices; false while an earlier look is outstanding. */
-    boolean beginScan(Consumer<List<DeviceInfo>> onFound) {
-        return scan.begin(probe::rescan, onFound);
+    /**
+     * Starts to look for devices; false while an earlier look is outstanding.
+     *
+     * @param onFound called on the thread that looked, which is the same or a later one each time; it may take its time
+     * @param onDone called after that
+     */
+    boolean beginScan(Consumer<List<DeviceInfo>> onFound, Consumer<List<DeviceInfo>> onDone) {
+        Supplier<List<DeviceInfo>> look = () -> {
+            List<DeviceInfo> devices = probe.rescan();
+            onFound.accept(devices);
+            return devices;
+        };
+        return scan.begin(look, onDone);
     }
 
     /** The reading, or an empty one that says so when the driver has not answered in time. For the start only. */
     public DeviceReading readWithin(DeviceId device, Duration deadline) {
         CompletableFuture<DeviceReading> answer = new CompletableFuture<>();
-        if (!begin(device, measured -> answer.complete(measured.reading()))) {
+        ReadingRound round = begin(
+                List.of(device), answers -> answers.values().forEach(measured -> answer.complete(measured.reading())));
+        if (!round.includes(device)) {
             return silent("an earlier call for this device has not come back");
         }
         try {
             return answer.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException e) {
+            var unused = round.hurry();
             return silent("the driver has not answered within " + deadline.toMillis() + " ms");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

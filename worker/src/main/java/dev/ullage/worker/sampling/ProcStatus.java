@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * What {@code /proc/<pid>/status} says of a process.
@@ -17,6 +17,8 @@ import java.util.Optional;
 public record ProcStatus(long pid, long parent, List<Long> namespacePids) {
     private static final String PARENT = "PPid:";
     private static final String NAMESPACES = "NSpid:";
+    private static final Pattern NUMBERS = Pattern.compile("\\d{1,18}(\\s+\\d{1,18})*");
+    private static final Pattern BLANKS = Pattern.compile("\\s+");
 
     public ProcStatus {
         namespacePids = List.copyOf(namespacePids);
@@ -40,13 +42,13 @@ public record ProcStatus(long pid, long parent, List<Long> namespacePids) {
     }
 
     private static Optional<List<Long>> numbers(String name, List<String> lines) {
-        return lines.stream()
-                .filter(line -> line.startsWith(name))
-                .map(line -> line.substring(name.length()).strip())
-                .filter(text -> text.matches("\\d{1,18}(\\s+\\d{1,18})*"))
-                .map(text ->
-                        Arrays.stream(text.split("\\s+")).map(Long::valueOf).toList())
-                .findFirst();
+        for (String line : lines) {
+            String text = line.startsWith(name) ? line.substring(name.length()).strip() : "";
+            if (NUMBERS.matcher(text).matches()) {
+                return Optional.of(BLANKS.splitAsStream(text).map(Long::valueOf).toList());
+            }
+        }
+        return Optional.empty();
     }
 
     /** Whether it calls itself by this pid and is known by another one here, as a process in a container is. */

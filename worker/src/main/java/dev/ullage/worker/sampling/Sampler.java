@@ -7,8 +7,10 @@ import dev.ullage.worker.sampling.DeviceReaders.Measurement;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -17,6 +19,7 @@ import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
+import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,8 +28,9 @@ import org.slf4j.LoggerFactory;
  * nobody: the calls are made by {@link DeviceReaders}.
  *
  * <pre>
- *   ROUND --> begin a call per device that has none outstanding --> Answered --> sample passed on
+ *   ROUND --> begin a call per device that has none outstanding --> Answered --> their samples passed on, together
  *         \-> outstanding for longer than the deadline: a lost sample, the last known one passed on with its age
+ *   LATE  --> those that answered are passed on, those behind one that hangs are read, and rounds go on without it
  *   FRESH --(staleAfter)--> STALE --(lostAfter)--> LOST; any usable answer --> FRESH
  * </pre>
  *
@@ -38,6 +42,10 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
 
     /** A look may take its time where a device has to be woken. */
     private static final int SCANS_UNTIL_TOLD = 3;
+    /**
+     * A round of a driver that works is over long before. One device that hangs holds up the others for so long once.
+     */
+    private static final Duration LATE_AFTER = Duration.ofMillis(250);
 
     /** What a sampler is told. */
     public sealed interface Command {}
@@ -50,7 +58,12 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
         INSTANCE
     }
 
-    private record Answered(DeviceId device, Measurement measured) implements Command {}
+    /** A round has taken longer than it should. */
+    private enum Late implements Command {
+        INSTANCE
+    }
+
+    private record Answered(Map<DeviceId, Measurement> measured) implements Command {}
 
     private record Found(List<DeviceInfo> devices) implements Command {}
 
@@ -59,8 +72,8 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
      *
      * @param devices those to begin with
      * @param scanEvery between two looks for devices that came or went
-     * @param onSample receives what is known of a device after each round, on the sampler's thread
-     * @param onDevices receives the devices there are, after each look
+     * @param onSamples receives what is known of devices after each round, on the sampler's thread
+     * @param onDevices receives the devices there are, after each look, on the thread that looked; it may block
      */
     public record Setup(
             DeviceReaders readers,
@@ -68,7 +81,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
             SamplingSchedule schedule,
             Duration scanEvery,
             Clock clock,
-            Consumer<Sample> onSample,
+            Consumer<List<Sample>> onSamples,
             Consumer<List<DeviceInfo>> onDevices) {
         public Setup {
             devices = List.copyOf(devices);
@@ -88,13 +101,16 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     }
 
     private final Setup setup;
+    private final TimerScheduler<Command> timers;
     private final ActorRef<Command> self;
     private final Map<DeviceId, Watched> watched = new TreeMap<>();
     private int scansMissed;
+    private Optional<ReadingRound> newest = Optional.empty();
 
-    private Sampler(ActorContext<Command> context, Setup setup) {
+    private Sampler(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup) {
         super(context);
         this.setup = setup;
+        this.timers = timers;
         this.self = context.getSelf();
         setup.devices().forEach(this::watch);
     }
@@ -105,7 +121,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
             timers.startTimerAtFixedRate(
                     Round.INSTANCE, Duration.ZERO, setup.schedule().interval());
             timers.startTimerWithFixedDelay(Scan.INSTANCE, setup.scanEvery());
-            return Behaviors.setup(context -> new Sampler(context, setup));
+            return Behaviors.setup(context -> new Sampler(context, timers, setup));
         });
     }
 
@@ -115,6 +131,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
                 .onMessage(Answered.class, this::onAnswered)
                 .onMessage(Found.class, this::onFound)
                 .onMessageEquals(Round.INSTANCE, this::onRound)
+                .onMessageEquals(Late.INSTANCE, this::onLate)
                 .onMessageEquals(Scan.INSTANCE, this::onScan)
                 .build();
     }
@@ -124,41 +141,75 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     }
 
     private Behavior<Command> onRound() {
-        watched.forEach(this::ask);
+        if (timers.isTimerActive(Late.INSTANCE)
+                && newest.filter(round -> !round.isOver()).isPresent()) {
+            // The driver is slow, or the machine is busy: this round is left out, whoever is late is told by the timer.
+            return this;
+        }
+        Instant now = now();
+        ReadingRound round = setup.readers().begin(watched.keySet(), answers -> self.tell(new Answered(answers)));
+        List<Sample> lost = new ArrayList<>();
+        watched.forEach((device, of) -> {
+            if (round.includes(device)) {
+                of.askedAt = now;
+            } else {
+                lost(of, now).ifPresent(lost::add);
+            }
+        });
+        pass(lost);
+        newest = Optional.of(round);
+        timers.startSingleTimer(Late.INSTANCE, LATE_AFTER);
         return this;
     }
 
-    private void ask(DeviceId device, Watched of) {
-        Instant now = now();
-        boolean begun = setup.readers().begin(device, measured -> self.tell(new Answered(device, measured)));
-        if (begun) {
-            of.askedAt = now;
-            return;
+    private Behavior<Command> onLate() {
+        if (newest.filter(ReadingRound::hurry).isPresent()) {
+            timers.startSingleTimer(Late.INSTANCE, LATE_AFTER);
         }
+        return this;
+    }
+
+    private Optional<Sample> lost(Watched of, Instant now) {
         Duration waited = Duration.between(of.askedAt, now);
-        if (waited.compareTo(setup.schedule().deadline()) >= 0) {
-            of.history = of.history.missed(waited);
-            pass(of, now);
+        if (waited.compareTo(setup.schedule().deadline()) < 0) {
+            return Optional.empty();
         }
+        of.history = of.history.missed(waited);
+        return Optional.of(sample(of, now));
     }
 
     private Behavior<Command> onAnswered(Answered command) {
-        Watched of = watched.get(command.device());
-        if (of != null) {
-            of.history = of.history.answered(command.measured(), now());
-            pass(of, now());
+        if (newest.filter(round -> !round.isOver()).isEmpty()) {
+            // A timer that is never heard wakes nobody.
+            timers.cancel(Late.INSTANCE);
         }
+        Instant now = now();
+        List<Sample> samples = new ArrayList<>();
+        command.measured().forEach((device, measured) -> {
+            Watched of = watched.get(device);
+            if (of != null) {
+                of.history = of.history.answered(measured, now);
+                samples.add(sample(of, now));
+            }
+        });
+        pass(samples);
         return this;
     }
 
-    private void pass(Watched of, Instant now) {
+    private Sample sample(Watched of, Instant now) {
         Sample sample = of.history.at(now, setup.schedule());
         SampleState state = sample.quality().state();
         if (state != of.reported) {
             tell(sample);
             of.reported = state;
         }
-        setup.onSample().accept(sample);
+        return sample;
+    }
+
+    private void pass(List<Sample> samples) {
+        if (!samples.isEmpty()) {
+            setup.onSamples().accept(List.copyOf(samples));
+        }
     }
 
     private static void tell(Sample sample) {
@@ -181,7 +232,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     }
 
     private Behavior<Command> onScan() {
-        if (setup.readers().beginScan(devices -> self.tell(new Found(devices)))) {
+        if (setup.readers().beginScan(setup.onDevices(), devices -> self.tell(new Found(devices)))) {
             scansMissed = 0;
         } else if (++scansMissed == SCANS_UNTIL_TOLD) {
             LOG.warn("reason=\"the driver has not answered since it was asked which devices there are; ones that come"
@@ -191,7 +242,6 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     }
 
     private Behavior<Command> onFound(Found command) {
-        setup.onDevices().accept(command.devices());
         command.devices().forEach(device -> watch(device.id()));
         return this;
     }

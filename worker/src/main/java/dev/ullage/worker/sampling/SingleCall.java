@@ -10,10 +10,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Calls that may never return, and never a second one while one is outstanding: on a daemon thread of their own, or on
- * threads that others use too.
- */
+/** Calls that may never return, on a daemon thread of their own, and never a second one while one is outstanding. */
 final class SingleCall {
     private static final Logger LOG = LoggerFactory.getLogger(SingleCall.class);
     private static final Duration KEEP_THREAD = Duration.ofMinutes(1);
@@ -26,14 +23,9 @@ final class SingleCall {
 
     /** On a thread of its own, which goes when there is nothing to do for a while. */
     SingleCall(String name) {
-        this(name, threads(name, 1, KEEP_THREAD));
-        executor.allowCoreThreadTimeOut(true);
-    }
-
-    /** On threads that others use too. */
-    SingleCall(String name, ThreadPoolExecutor executor) {
         this.name = name;
-        this.executor = executor;
+        this.executor = threads(name, 1, KEEP_THREAD);
+        executor.allowCoreThreadTimeOut(true);
     }
 
     /**

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -119,7 +120,7 @@ class NvmlProbeTest {
             DeviceReading reading = probe.read(FIRST);
             assertThat(reading.memory().orElseThrow().reserved()).isEmpty();
             assertThat(reading.processes()).contains(List.of(process(4711, 1048576)));
-            assertThat(nvml.calls("nvmlDeviceGetComputeRunningProcesses_v2")).isEqualTo(2);
+            assertThat(nvml.calls("nvmlDeviceGetComputeRunningProcesses_v2")).isEqualTo(1);
         }
     }
 
@@ -137,7 +138,7 @@ class NvmlProbeTest {
                                 new ProcessUse(4712, Optional.empty()),
                                 process(4713, 2097152)));
             }
-            assertThat(nvml.calls("nvmlDeviceGetComputeRunningProcesses")).isEqualTo(6);
+            assertThat(nvml.calls("nvmlDeviceGetComputeRunningProcesses")).isEqualTo(3);
         }
     }
 
@@ -234,21 +235,40 @@ class NvmlProbeTest {
     }
 
     @Test
-    void aProcessListThatGrowsBetweenTheTwoCallsIsReadWhole() throws Exception {
-        String forty = IntStream.rangeClosed(1001, 1040)
+    void aProcessListThatOutgrowsItsRoomIsReadWholeAndTheRoomIsKept() throws Exception {
+        String many = IntStream.rangeClosed(1001, 1200)
                 .mapToObj(pid -> pid + ":" + pid * 1024L)
                 .collect(Collectors.joining(","));
         FakeNvml nvml = FakeNvml.compile(folder)
                 .withDevices(1)
-                .with("device.0.compute", forty)
-                .with("device.0.compute.sizing", 1);
+                .with("device.0.compute", many)
+                // What it says first is no longer enough when it is asked again: more have started meanwhile.
+                .with("device.0.compute.sizing", 140);
         try (NvmlProbe probe = NvmlProbe.open(nvml.path())) {
-            DeviceReading reading = probe.read(FIRST);
-            assertThat(reading.processes().orElseThrow())
-                    .hasSize(40)
-                    .startsWith(process(1001, 1001 * 1024))
-                    .endsWith(process(1040, 1040 * 1024));
-            assertThat(nvml.calls("nvmlDeviceGetComputeRunningProcesses_v3")).isEqualTo(3);
+            // Each thread has room of its own, so that of a new one is as it is at the start.
+            List<DeviceReading> readings = CompletableFuture.supplyAsync(
+                            () -> List.of(probe.read(FIRST), probe.read(FIRST)), task -> new Thread(task).start())
+                    .join();
+            for (DeviceReading reading : readings) {
+                assertThat(reading.processes().orElseThrow())
+                        .hasSize(200)
+                        .startsWith(process(1001, 1001 * 1024))
+                        .endsWith(process(1200, 1200 * 1024));
+            }
+            assertThat(nvml.calls("nvmlDeviceGetComputeRunningProcesses_v3")).isEqualTo(3 + 1);
+        }
+    }
+
+    @Test
+    void whatOneDeviceAnsweredIsNotReadAgainAsAnothersAnswer() throws Exception {
+        FakeNvml nvml = FakeNvml.compile(folder)
+                .withDevices(2)
+                .with("device.0.compute", "1001:1024,1002:2048,1003:4096")
+                .with("device.1.compute", "2001:1024");
+        try (NvmlProbe probe = NvmlProbe.open(nvml.path())) {
+            assertThat(probe.read(FIRST).processes().orElseThrow()).hasSize(3);
+            assertThat(probe.read(new DeviceId(FakeNvml.uuid(1))).processes().orElseThrow())
+                    .containsExactly(process(2001, 1024));
         }
     }
 

@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AfterAll;
@@ -40,6 +41,7 @@ class SamplerTest {
     private final ScriptedProbe probe = new ScriptedProbe(FIRST, SECOND);
     private final DeviceReaders readers = new DeviceReaders(probe, Path.of("/proc"), Duration.ofMillis(10));
     private final Map<DeviceId, Sample> newest = new ConcurrentHashMap<>();
+    private final AtomicInteger together = new AtomicInteger();
     private final List<List<DeviceInfo>> scans = new CopyOnWriteArrayList<>();
 
     private Optional<ActorRef<Sampler.Command>> sampler = Optional.empty();
@@ -63,9 +65,16 @@ class SamplerTest {
                 SamplingSchedule.every(Duration.ofMillis(10)),
                 Duration.ofMillis(20),
                 clock,
-                sample -> newest.put(sample.device(), sample),
+                this::passed,
                 scans::add))));
         eventually("both are read", () -> newest.size() == 2 && !scans.isEmpty());
+    }
+
+    private void passed(List<Sample> samples) {
+        samples.forEach(sample -> newest.put(sample.device(), sample));
+        if (samples.size() == 2) {
+            together.incrementAndGet();
+        }
     }
 
     private Sample sample(String device) {
@@ -104,13 +113,13 @@ class SamplerTest {
     }
 
     @Test
-    void howeverManyRoundsGoByOneCallIsOutstandingAndNoThreadIsAdded() {
+    void howeverManyRoundsGoByOneCallIsOutstandingAndItCostsOneThread() {
         log.expectError("state=LOST");
         start();
+        long threads = probeThreads();
         probe.hang(FIRST);
         eventually("the call hangs", () -> probe.outstanding(FIRST) == 1);
         int calls = probe.calls(FIRST);
-        long threads = probeThreads();
         clock.advance(Duration.ofSeconds(60));
 
         eventually("fifty rounds", () -> sample(FIRST).quality().lostSamples() >= 50);
@@ -118,7 +127,16 @@ class SamplerTest {
         assertThat(probe.outstanding(FIRST)).isEqualTo(1);
         assertThat(probe.calls(FIRST)).isEqualTo(calls);
         // One that was added while the other device was slow on a busy machine goes again.
-        eventually("no thread is added", () -> probeThreads() <= threads);
+        eventually("the thread that hangs is replaced by one", () -> probeThreads() <= threads + 1);
+        probe.release(FIRST);
+        eventually("that one goes when it is not needed", () -> probeThreads() <= threads);
+    }
+
+    @Test
+    void whatIsReadInOneRoundIsPassedOnTogether() {
+        start();
+
+        eventually("both at once", () -> together.get() >= 3);
     }
 
     private static long probeThreads() {

@@ -24,7 +24,8 @@ import java.util.regex.Pattern;
 /**
  * NVIDIA devices, read by running {@code nvidia-smi}: the last resort, where NVML cannot be opened.
  *
- * <p>One run answers for all devices and for {@link #INTERVAL}; so does a run that failed. The figures are those of one
+ * <p>One run answers for all devices and for {@link #INTERVAL}. One that failed answers for all devices too, but only
+ * for {@link #AFTER_FAILURE}: the next reading finds out whether the tool is well again. The figures are those of one
  * {@code -q -x}, which no driver refuses for a field it does not know; where that gives no devices, those of the two
  * queries. Whole MiB is all the tool prints, so a reading is marked where its parts do not add up to the total.
  *
@@ -35,6 +36,7 @@ public final class SmiProbe implements GpuProbe {
     public static final String DEFAULT_PROGRAM = "nvidia-smi";
 
     private static final Duration INTERVAL = Duration.ofSeconds(2);
+    private static final Duration AFTER_FAILURE = Duration.ofMillis(500);
     private static final List<String> XML = List.of("-q", "-x");
     private static final List<String> LIST = List.of("-L");
     private static final List<String> GPUS = List.of(
@@ -55,7 +57,7 @@ public final class SmiProbe implements GpuProbe {
     /** What one look at all devices gave. */
     private record Round(Instant at, Optional<SmiReport> report, Optional<SmiDevices> seen, String failure) {
         boolean isFresh(Instant now) {
-            return !now.isBefore(at) && now.isBefore(at.plus(INTERVAL));
+            return !now.isBefore(at) && now.isBefore(at.plus(report.isPresent() ? INTERVAL : AFTER_FAILURE));
         }
     }
 

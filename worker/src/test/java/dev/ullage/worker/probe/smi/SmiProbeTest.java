@@ -91,7 +91,7 @@ class SmiProbeTest {
     }
 
     @Test
-    void aRunThatFailedCountsForAsLongAndOldFiguresAreNotSoldAsNew() throws ProbeUnavailableException {
+    void aRunThatFailedCountsForAllDevicesAndOldFiguresAreNotSoldAsNew() throws ProbeUnavailableException {
         SmiProbe probe = open(tool.saying("-q", Recordings.text(T4)));
         tool.answers.clear();
         now = now.plusSeconds(10);
@@ -104,9 +104,26 @@ class SmiProbeTest {
         }
         assertThat(tool.runs).containsExactly("-q", "-q");
 
+        now = now.plusMillis(499);
+        assertThat(probe.read(ZERO).memory()).isEmpty();
+        assertThat(tool.runs).hasSize(2);
         tool.saying("-q", Recordings.text(T4));
-        now = now.plusSeconds(2);
+        assertThat(probe.read(ZERO).memory()).isEmpty();
+    }
+
+    /** Case G04: readings are fresh within one period of the tool, which is two seconds, after it is well again. */
+    @Test
+    void theReadingAfterOneThatFailedRunsTheToolAgain() throws ProbeUnavailableException {
+        SmiProbe probe = open(tool.saying("-q", Recordings.text(T4)));
+        tool.answers.clear();
+        now = now.plusSeconds(10);
+        assertThat(probe.read(ZERO).memory()).isEmpty();
+
+        tool.saying("-q", Recordings.text(T4));
+        now = now.plusSeconds(1);
+
         assertThat(probe.read(ZERO).memory()).isPresent();
+        assertThat(tool.runs).hasSize(3);
     }
 
     @Test
