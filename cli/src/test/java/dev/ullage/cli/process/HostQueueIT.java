@@ -12,16 +12,42 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Jobs whose processors do not fit beside each other, on a worker with four free devices and eight cores. */
+/** Jobs whose processors do not fit beside each other, on a node with four free devices and eight cores. */
 class HostQueueIT {
     private static final Duration WITHIN = Duration.ofMinutes(2);
-    private static final String SETTINGS = "ullage.worker.host.cpus = 8";
 
     @TempDir
     private Path folder;
 
-    private TestProcess run(TestCluster cluster, String job, String cpus) {
-        TestCluster.Node server = cluster.coordinator(0);
+    private final int port = Ports.free();
+    private final Api api = new Api(port);
+
+    private TestProcess up() throws Exception {
+        Files.writeString(
+                settings(),
+                """
+                ullage {
+                  node { name = w0, state-dir = "%s" }
+                  cluster.port = 0
+                  http.port = %d
+                  worker { devices.simulate = "4xH100-80G", host.cpus = 8 }
+                }
+                """
+                        .formatted(folder.resolve("state"), port));
+        TestProcess process = TestProcess.start(
+                folder,
+                "up",
+                List.of(Distribution.ullage(), "up", "--config", settings().toString()),
+                Map.of());
+        process.awaitOutput("ready", WITHIN);
+        return process;
+    }
+
+    private Path settings() {
+        return folder.resolve("w0.conf");
+    }
+
+    private TestProcess run(String job, String cpus) {
         return TestProcess.start(
                 folder,
                 job,
@@ -29,11 +55,11 @@ class HostQueueIT {
                         Distribution.ullage(),
                         "run",
                         "--config",
-                        folder.resolve(cluster.worker(0).name() + ".conf").toString(),
+                        settings().toString(),
                         "--server",
-                        server.api().base(),
+                        api.base(),
                         "--token-file",
-                        server.stateDir().resolve("operator.token").toString(),
+                        folder.resolve("state").resolve("operator.token").toString(),
                         "--job",
                         job,
                         "--ranks",
@@ -54,26 +80,25 @@ class HostQueueIT {
         return folder.resolve("stop-" + job);
     }
 
-    private TestProcess cli(TestCluster cluster, String... words) {
+    private TestProcess cli(String... words) {
         List<String> command = new ArrayList<>();
         command.add(Distribution.ullage());
         command.addAll(List.of(words));
-        command.addAll(List.of("--server", cluster.coordinator(0).api().base()));
+        command.addAll(List.of("--server", api.base()));
         return TestProcess.start(folder, String.join("-", words), command, Map.of());
     }
 
     @Test
     void theSecondWaitsForProcessorsSaysSoAndStartsWhenTheFirstHasEnded() throws Exception {
-        try (TestCluster cluster = new TestCluster(folder, "tcp", 1, 1, name -> SETTINGS)) {
-            cluster.start();
-            Api api = cluster.coordinator(0).api();
+        try (TestProcess up = up()) {
+            assertThat(up.log()).contains("cpus=8 ");
             api.await("four devices are known", WITHIN, now -> Api.devices(now).size() == 4);
-            try (TestProcess first = run(cluster, "first", "5")) {
+            try (TestProcess first = run("first", "5")) {
                 first.awaitOutput("started", WITHIN);
-                try (TestProcess second = run(cluster, "second", "3.5")) {
+                try (TestProcess second = run("second", "3.5")) {
                     second.awaitOutput("waits as number 1", WITHIN);
                     assertThat(second.log()).contains("cpus on w0: asked 3.5, free 3");
-                    assertIsShown(cluster, api);
+                    assertIsShown();
                     assertThat(second.log()).doesNotContain("started");
 
                     Files.createFile(stop("first"));
@@ -83,14 +108,14 @@ class HostQueueIT {
                     assertThat(second.awaitExit(WITHIN)).as(second.log()).isZero();
                 }
             }
-            try (TestProcess never = run(cluster, "never", "9")) {
+            try (TestProcess never = run("never", "9")) {
                 assertThat(never.awaitExit(WITHIN)).as(never.log()).isEqualTo(6);
                 assertThat(never.log()).contains("this can never fit", "cpus on w0: asked 9, has 8");
             }
         }
     }
 
-    private void assertIsShown(TestCluster cluster, Api api) {
+    private void assertIsShown() {
         JsonNode host = api.await(
                 "what the first asked for is in the ledger",
                 WITHIN,
@@ -100,10 +125,10 @@ class HostQueueIT {
                 .as("what this machine has")
                 .isPositive();
         assertThat(host.at("/nodes/0/host/enforcedBy").asText()).isEqualTo("advisory");
-        try (TestProcess status = cli(cluster, "status");
-                TestProcess jobs = cli(cluster, "jobs");
+        try (TestProcess status = cli("status");
+                TestProcess jobs = cli("jobs");
                 TestProcess place =
-                        cli(cluster, "place", "--ranks", "1", "--memory", "1GiB", "--cpus", "4", "--format", "json")) {
+                        cli("place", "--ranks", "1", "--memory", "1GiB", "--cpus", "4", "--format", "json")) {
             assertThat(status.awaitExit(WITHIN)).as(status.log()).isZero();
             assertThat(status.log())
                     .contains("advisory: nothing holds them to it")

@@ -41,12 +41,12 @@ class HostFiguresTest {
 
     @Test
     void whatRanksAskTogetherNeverWrapsAround() {
-        HostNeed each = new HostNeed(Optional.of(MemoryBytes.of(Long.MAX_VALUE / 2)), OptionalInt.of(1_500));
-        HostAmount three = HostAmount.of(each, 3);
+        HostNeed each = new HostNeed(Optional.of(MemoryBytes.of(1L << 61)), OptionalInt.of(1_500));
+        HostAmount five = HostAmount.of(each, 5);
 
-        assertThat(HostAmount.of(each, 2).memory().value()).isEqualTo(Long.MAX_VALUE - 1);
-        assertThat(three).isEqualTo(new HostAmount(4_500, MemoryBytes.of(Long.MAX_VALUE)));
-        assertThat(three.plus(three)).isEqualTo(new HostAmount(9_000, MemoryBytes.of(Long.MAX_VALUE)));
+        assertThat(HostAmount.of(each, 2).memory().value()).isEqualTo(1L << 62);
+        assertThat(five).isEqualTo(new HostAmount(7_500, MemoryBytes.of(Long.MAX_VALUE)));
+        assertThat(five.plus(five)).isEqualTo(new HostAmount(15_000, MemoryBytes.of(Long.MAX_VALUE)));
         assertThat(HostAmount.of(HostNeed.NONE, 4_096).isNone()).isTrue();
         assertThat(each.text()).startsWith("1.5 cpus and ").endsWith(" of host memory");
         assertThatThrownBy(() -> new HostNeed(Optional.empty(), OptionalInt.of(0)))

@@ -48,7 +48,7 @@ final class HostOffers {
             sums.count(claimed, needs);
         }
         NavigableMap<NodeId, HostOffer> offers = new TreeMap<>();
-        view.nodes().forEach(node -> offers.put(node.node(), sums.offer(node)));
+        view.nodes().forEach(node -> node.host().ifPresent(host -> offers.put(node.node(), sums.offer(node, host))));
         return offers;
     }
 
@@ -57,29 +57,31 @@ final class HostOffers {
         NavigableMap<ReservationId, HostNeed> needs = new TreeMap<>();
         claimed.forEach(reservation -> reservation.host().ifPresent(need -> needs.put(reservation.id(), need)));
         for (DeviceView device : view.devices()) {
-            reported(device)
-                    .forEach(reservation ->
-                            reservation.host().ifPresent(need -> needs.putIfAbsent(reservation.id(), need)));
+            for (ReservationReport held : reported(device)) {
+                Reservation reservation = held.reservation();
+                reservation.host().ifPresent(need -> needs.putIfAbsent(reservation.id(), need));
+            }
         }
         return needs;
     }
 
     private void count(Collection<Reservation> claimed, NavigableMap<ReservationId, HostNeed> needs) {
         for (Reservation reservation : claimed) {
-            Optional.ofNullable(needs.get(reservation.id()))
-                    .ifPresent(need -> reservation.parts().forEach(part -> count(reservation.id(), part, need)));
+            HostNeed need = needs.getOrDefault(reservation.id(), HostNeed.NONE);
+            reservation.parts().forEach(part -> count(reservation.id(), part, need));
         }
         for (DeviceView device : view.devices()) {
-            for (Reservation reservation : reported(device)) {
-                Optional.ofNullable(needs.get(reservation.id()))
-                        .ifPresent(need ->
-                                reservation.part(device.id()).ifPresent(part -> count(reservation.id(), part, need)));
+            for (ReservationReport held : reported(device)) {
+                Reservation reservation = held.reservation();
+                HostNeed need = needs.getOrDefault(reservation.id(), HostNeed.NONE);
+                reservation.part(device.id()).ifPresent(part -> count(reservation.id(), part, need));
             }
         }
     }
 
     private void count(ReservationId id, ReservedPart part, HostNeed need) {
-        if (!counted.computeIfAbsent(id, fresh -> new TreeSet<>()).add(part.device())) {
+        if (need.isNone()
+                || !counted.computeIfAbsent(id, fresh -> new TreeSet<>()).add(part.device())) {
             return;
         }
         HostAmount amount = HostAmount.of(need, part.ranks());
@@ -97,17 +99,13 @@ final class HostOffers {
                 .anyMatch(grant -> grant.instance().rank().job().equals(job));
     }
 
-    private static List<Reservation> reported(DeviceView device) {
-        return device.report().flatMap(heard -> heard.message().ledger().reservations()).orElse(List.of()).stream()
-                .map(ReservationReport::reservation)
-                .toList();
+    private static List<ReservationReport> reported(DeviceView device) {
+        return device.report()
+                .flatMap(heard -> heard.message().ledger().reservations())
+                .orElse(List.of());
     }
 
-    private HostOffer offer(NodeView node) {
-        if (node.host().isEmpty()) {
-            return HostOffer.UNKNOWN;
-        }
-        HostCapacity host = node.host().get();
+    private HostOffer offer(NodeView node, HostCapacity host) {
         HostRoom most = HostRoom.of(host);
         if (node.devices().values().stream().anyMatch(device -> device.report().isEmpty())) {
             // What is reserved on such a device may ask for all of it.

@@ -22,19 +22,22 @@ import java.util.TreeMap;
  * in turn.
  */
 record HostSeats(boolean isCounted, NavigableMap<NodeId, Integer> seats) {
+    private static final HostSeats UNBOUNDED = new HostSeats(false, new TreeMap<>());
+
     HostSeats {
         seats = Collections.unmodifiableNavigableMap(new TreeMap<>(seats));
     }
 
     static HostSeats of(JobRequest request, Rooms rooms) {
         HostNeed each = request.wanted().host();
-        NavigableMap<NodeId, Integer> seats = new TreeMap<>();
-        if (!each.isNone()) {
-            rooms.devices()
-                    .forEach(device -> seats.computeIfAbsent(
-                            device.node(), node -> rooms.host(node).room().ranks(each)));
+        if (each.isNone()) {
+            return UNBOUNDED;
         }
-        return new HostSeats(!each.isNone(), seats);
+        NavigableMap<NodeId, Integer> seats = new TreeMap<>();
+        rooms.devices()
+                .forEach(device -> seats.computeIfAbsent(
+                        device.node(), node -> rooms.host(node).room().ranks(each)));
+        return new HostSeats(true, seats);
     }
 
     /** How many ranks more the host has room for. */
@@ -43,9 +46,12 @@ record HostSeats(boolean isCounted, NavigableMap<NodeId, Integer> seats) {
     }
 
     HostSeats without(NodeId node, int ranks) {
+        if (!isCounted) {
+            return this;
+        }
         NavigableMap<NodeId, Integer> left = new TreeMap<>(seats);
         left.computeIfPresent(node, (known, count) -> Math.max(0, count - ranks));
-        return new HostSeats(isCounted, left);
+        return new HostSeats(true, left);
     }
 
     /**
@@ -56,7 +62,8 @@ record HostSeats(boolean isCounted, NavigableMap<NodeId, Integer> seats) {
         if (devices.size() < hardestFirst.size()) {
             return false;
         }
-        int most = hardestFirst.stream().mapToInt(Bundle::ranks).max().orElse(1);
+        int most =
+                isCounted ? hardestFirst.stream().mapToInt(Bundle::ranks).max().orElse(1) : 1;
         long enough = 0;
         for (int i = 0; i < hardestFirst.size(); i++) {
             Bundle bundle = hardestFirst.get(i);

@@ -51,12 +51,16 @@ class StatusJsonTest {
     private static final Instant NOW = Instant.parse("2026-03-01T10:15:30.123456Z");
     private static final long GIB = 1L << 30;
 
-    @Test
-    void aDeviceAndItsRankAreShownWithEverythingThatIsKnown() throws Exception {
-        ObjectNode shown = (ObjectNode) json(Statuses.active(Statuses.deviceWithARank()));
+    private static ObjectNode ofDevicesAlone(ClusterStatus status) throws Exception {
+        ObjectNode shown = (ObjectNode) json(status);
         shown.remove("evenness");
         ((ObjectNode) shown.at("/nodes/0")).remove("host");
-        assertThat((JsonNode) shown)
+        return shown;
+    }
+
+    @Test
+    void aDeviceAndItsRankAreShownWithEverythingThatIsKnown() throws Exception {
+        assertThat((JsonNode) ofDevicesAlone(Statuses.active(Statuses.deviceWithARank())))
                 .isEqualTo(STRICT.readTree(
                         """
             {"schema":1,"time":"2026-03-01T10:15:30.123Z",

@@ -15,10 +15,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the host has for jobs: the lesser of the machine and the control groups that this process is in, those around
- * them included; or what the settings say. Where the kernel's files do not tell, nothing is known.
+ * them included; or what the settings say. Where the kernel's files do not tell, nothing is known. Not thread safe.
  */
 public final class HostReader {
     private static final Path PROC = Path.of("/proc");
@@ -29,6 +30,8 @@ public final class HostReader {
     private final WorkerSettings.Host said;
     private final Path proc;
     private final Path online;
+    /** Read once: a host may have thousands of mounts, and those of its groups stay. */
+    private @Nullable CgroupMounts mounts;
 
     /** Of the machine that this process runs on. */
     public HostReader(WorkerSettings.Host said) {
@@ -114,6 +117,9 @@ public final class HostReader {
     }
 
     private List<Group> groups() throws IOException {
-        return CgroupMounts.read(proc).groups(proc);
+        if (mounts == null) {
+            mounts = CgroupMounts.read(proc);
+        }
+        return mounts.groups(proc);
     }
 }
