@@ -38,7 +38,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /**
  * The requests of a coordinator: who waits in which order, who is given room, and who has it. Decides, and changes

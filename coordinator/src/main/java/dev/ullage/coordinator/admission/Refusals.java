@@ -18,7 +18,8 @@ final class Refusals {
      * @param all that are known
      * @param max how many there may be
      */
-    static List<String> of(SubmitRequest message, Optional<Entry> known, Collection<Entry> all, int max, Cluster cluster) {
+    static List<String> of(
+            SubmitRequest message, Optional<Entry> known, Collection<Entry> all, int max, Cluster cluster) {
         JobRequest request = message.request();
         List<String> reasons = new ArrayList<>();
         boolean isNew = known.isEmpty();

@@ -76,8 +76,7 @@ public record RoomWish(NavigableMap<DeviceId, WantedRoom> wanted, NavigableSet<J
                 room.job(),
                 "waits for room (priority %s): of lower priority, and asked to give up what they do not hold: %s"
                         .formatted(room.priority(), names));
-        asked.forEach(
-                job -> texts.put(job, "is asked to give up what it does not hold, for job " + room.job()));
+        asked.forEach(job -> texts.put(job, "is asked to give up what it does not hold, for job " + room.job()));
         return texts;
     }
 

@@ -70,8 +70,10 @@ class QueueJsonTest {
 
     @Test
     void whatTheCoordinatorCountedCounts() {
-        Requests some =
-                new Requests(one(0, OptionalLong.empty()).states(), Optional.of(new RequestCounts(34, 2, 7, 1, 3)), Optional.empty());
+        Requests some = new Requests(
+                one(0, OptionalLong.empty()).states(),
+                Optional.of(new RequestCounts(34, 2, 7, 1, 3)),
+                Optional.empty());
 
         JsonNode queue = QueueJson.of(Optional.of(some), NOW).shown();
 
