@@ -78,7 +78,7 @@ class GpuScriptTest {
         environment.put("GPU_CHECK_NVML", nvml.toString());
         environment.put("GPU_CHECK_CLASSPATH", classPath());
         environment.put("FAKE_CUDA_SCRIPT", script.toString());
-        environment.put("LD_LIBRARY_PATH", nvml.getParent().toString());
+        environment.put("LD_LIBRARY_PATH", folder.resolve("lib").toString());
         environment.put("JAVA_HOME", System.getProperty("java.home"));
         environment.put("HOME", folder.toString());
         environment.put("PATH", smi.getParent() + File.pathSeparator + System.getenv("PATH"));

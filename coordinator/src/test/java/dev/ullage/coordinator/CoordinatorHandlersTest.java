@@ -18,6 +18,7 @@ import dev.ullage.common.protocol.ToCoordinator.CancelRequest;
 import dev.ullage.common.protocol.ToCoordinator.DecisionsQuery;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
+import dev.ullage.common.protocol.ToCoordinator.DevicesSampled;
 import dev.ullage.common.protocol.ToCoordinator.DrainNode;
 import dev.ullage.common.protocol.ToCoordinator.EventsQuery;
 import dev.ullage.common.protocol.ToCoordinator.HistoryQuery;
@@ -79,7 +80,9 @@ class CoordinatorHandlersTest {
         DeviceId device = new DeviceId("GPU-a");
         CoordinatorToken token = new CoordinatorToken(1, "other");
         ActorRef<ToWorker> worker = kit.<ToWorker>createTestProbe().getRef();
+        DevicesSampled round = new DevicesSampled(new NodeId("a"), List.of(), List.of());
         List<ToCoordinator> messages = List.of(
+                round,
                 Fixtures.announced(new NodeId("a"), Optional.empty(), worker, device),
                 new DeviceSampled(new NodeId("a"), device, 0, Optional.empty(), Optional.empty(), List.of(), List.of()),
                 new DeviceWatched(new NodeId("a"), device, new SampleQuality(SampleState.FRESH, 0)),

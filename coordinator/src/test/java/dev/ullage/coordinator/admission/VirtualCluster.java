@@ -237,14 +237,19 @@ final class VirtualCluster {
                 .flatMap(device -> device.kept().stream()
                         .map(held -> new HeldPart(
                                 held.reservation(),
-                                held.reservation().part(device.info.id()).orElseThrow())));
+                                held.reservation().part(device.info.id()).orElseThrow(),
+                                held.committed())));
     }
 
-    private record HeldPart(Reservation reservation, ReservedPart part) {}
+    private record HeldPart(Reservation reservation, ReservedPart part, boolean committed) {}
 
-    /** What the jobs that the ledgers of a node keep something for asked of its host. */
+    /**
+     * What the jobs that may run on a node asked of its host. What nobody has committed runs nothing; a real ledger
+     * drops it by itself when the device does not hear that it was given up.
+     */
     HostAmount askedOf(String node) {
         return partsOn(new NodeId(node))
+                .filter(HeldPart::committed)
                 .map(held -> HostAmount.of(
                         held.reservation().host().orElse(HostNeed.NONE),
                         held.part().ranks()))

@@ -8,6 +8,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
@@ -48,7 +52,10 @@ final class NvmlXids {
     private final AtomicBoolean waits = new AtomicBoolean();
     private final CountDownLatch closing = new CountDownLatch(1);
     private volatile Optional<NvmlHandle> set = Optional.empty();
-    private volatile Optional<Thread> waiter = Optional.empty();
+
+    /** A thread for each call that may hang, and none for longer than its call. */
+    private final ExecutorService threads = new ThreadPoolExecutor(
+            0, Integer.MAX_VALUE, 0, TimeUnit.SECONDS, new SynchronousQueue<>(), NvmlXids::daemon);
 
     /** How often each was told; touched by the waiting thread only. */
     private final Map<Kind, Long> told = new ConcurrentHashMap<>();
@@ -64,7 +71,7 @@ final class NvmlXids {
         }
         devices.found().forEach(device -> cards.put(device.card(), cardOf(device)));
         if (begun.compareAndSet(false, true)) {
-            start("probe-xid-open", this::open);
+            start(this::open);
         } else {
             set.ifPresent(this::registerNew);
         }
@@ -77,11 +84,18 @@ final class NvmlXids {
                 .orElse(device.info().id());
     }
 
-    private static Thread start(String name, Runnable work) {
-        Thread thread = new Thread(work, name);
+    private static Thread daemon(Runnable work) {
+        Thread thread = new Thread(work, "probe-xid");
         thread.setDaemon(true);
-        thread.start();
         return thread;
+    }
+
+    private void start(Runnable work) {
+        try {
+            threads.execute(work);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("not begun: the library is being closed");
+        }
     }
 
     private void open() {
@@ -92,7 +106,7 @@ final class NvmlXids {
     private void registerNew(NvmlHandle events) {
         for (NvmlHandle card : cards.keySet()) {
             if (registered.add(card)) {
-                start("probe-xid-register", () -> register(card, events));
+                start(() -> register(card, events));
             }
         }
     }
@@ -102,7 +116,7 @@ final class NvmlXids {
         if (isClosing() || !calls.registerXid(card, events).isSuccess()) {
             registered.remove(card);
         } else if (waits.compareAndSet(false, true)) {
-            waiter = Optional.of(start("probe-xid", () -> waitFor(events)));
+            start(() -> waitFor(events));
         }
     }
 
@@ -172,12 +186,13 @@ final class NvmlXids {
         return Optional.ofNullable(problems.get(cardOf(device)));
     }
 
-    /** Waits a moment for its thread to leave the library, which is about to be shut down. */
+    /** Waits a moment for its threads to leave the library, which is about to be shut down. */
     void close() {
         closing.countDown();
+        threads.shutdown();
         try {
-            if (waiter.isPresent()) {
-                waiter.get().join(2L * WAIT_MILLIS);
+            if (!threads.awaitTermination(2L * WAIT_MILLIS, TimeUnit.MILLISECONDS)) {
+                LOG.debug("a call of the driver for Xid errors has not come back");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

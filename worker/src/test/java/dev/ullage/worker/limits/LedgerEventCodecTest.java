@@ -66,6 +66,19 @@ class LedgerEventCodecTest {
     }
 
     @Test
+    void aReservationOfBeforeHostsWereCountedAsksNothingOfThem() throws IOException {
+        String json = new String(codec.encode(List.of(LedgerEvents.snapshot())), UTF_8)
+                .replaceFirst(",\"host\":\\{.*?}.*?}", "");
+
+        assertThat(json).doesNotContain("host");
+        LedgerEvent.Snapshot read =
+                (LedgerEvent.Snapshot) codec.decode(json.getBytes(UTF_8)).get(0);
+        assertThat(read.reservations().orElseThrow())
+                .singleElement()
+                .satisfies(held -> assertThat(held.reservation().host()).isEmpty());
+    }
+
+    @Test
     void aSnapshotOfBeforeThereWereReservationsHasNone() throws IOException {
         LedgerEvent.Snapshot now = LedgerEvents.snapshot();
         String json = new String(codec.encode(List.of(now)), UTF_8).replaceFirst(",\"reservations\":.*}]}]", "}]");

@@ -10,12 +10,15 @@ import static dev.ullage.common.testing.Reservations.reservation;
 import dev.ullage.common.ledger.Grant;
 import dev.ullage.common.ledger.HeldReservation;
 import dev.ullage.common.ledger.LedgerEvent;
+import dev.ullage.common.model.JobRequest.HostNeed;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.Share;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** One event of each kind, with what stands for it in a ledger file. */
 final class LedgerEvents {
@@ -32,7 +35,8 @@ final class LedgerEvents {
     private static final String RESERVATION_ID =
             "{\"job\":{\"value\":\"gang\"},\"token\":{\"epoch\":1,\"uid\":\"c1\"},\"number\":2}";
     private static final String RESERVATION = "{\"id\":" + RESERVATION_ID + ",\"priority\":\"MEDIUM\",\"parts\":["
-            + part("GPU-a", 9) + "," + part("GPU-b", 8) + "]}";
+            + part("GPU-a", 9) + "," + part("GPU-b", 8)
+            + "],\"host\":{\"memory\":{\"value\":7},\"cpuMilli\":500}}";
 
     private LedgerEvents() {}
 
@@ -64,7 +68,7 @@ final class LedgerEvents {
                 "{\"event\":\"limit-confirmed\",\"instance\":" + RANK + ",\"sequence\":5,\"ceiling\":{\"value\":7}}");
         samples.put(new LedgerEvent.RankLeft(rank(0)), "{\"event\":\"rank-left\",\"instance\":" + RANK + "}");
         samples.put(
-                new LedgerEvent.ReservationMade(reservation("gang", 2, MemoryBytes.of(9), MemoryBytes.of(8))),
+                new LedgerEvent.ReservationMade(gang()),
                 "{\"event\":\"reservation-made\",\"reservation\":" + RESERVATION + "}");
         samples.put(
                 new LedgerEvent.ReservationCommitted(id("gang", 2)),
@@ -94,7 +98,11 @@ final class LedgerEvents {
                 aDevice().terms(),
                 aDevice().terms(),
                 List.of(grant),
-                Optional.of(List.of(
-                        new HeldReservation(reservation("gang", 2, MemoryBytes.of(9), MemoryBytes.of(8)), true))));
+                Optional.of(List.of(new HeldReservation(gang(), true))));
+    }
+
+    private static Reservation gang() {
+        return reservation("gang", 2, MemoryBytes.of(9), MemoryBytes.of(8))
+                .with(new HostNeed(Optional.of(MemoryBytes.of(7)), OptionalInt.of(500)));
     }
 }
