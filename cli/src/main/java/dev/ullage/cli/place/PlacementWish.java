@@ -30,19 +30,6 @@ record PlacementWish(
         OptionalInt cores,
         HostNeed host) {
 
-    /** Without anything asked of hosts. */
-    PlacementWish(
-            int ranks,
-            int ranksPerDevice,
-            Optional<MemoryBytes> memory,
-            Optional<Share> share,
-            Extent extent,
-            Optional<String> model,
-            PolicyKind policy,
-            OptionalInt cores) {
-        this(ranks, ranksPerDevice, memory, share, extent, model, policy, cores, HostNeed.NONE);
-    }
-
     /** Without cores, and without anything asked of hosts. */
     PlacementWish(
             int ranks,

@@ -3,6 +3,7 @@ package dev.ullage.cli.place;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.cli.place.PlacementWish.Extent;
+import dev.ullage.common.model.JobRequest.HostNeed;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.coordinator.planning.balance.PolicyKind;
 import java.util.List;
@@ -32,7 +33,8 @@ class LaunchFormTest {
                 Extent.FEW_NODES,
                 Optional.empty(),
                 PolicyKind.FILL,
-                cores);
+                cores,
+                HostNeed.NONE);
     }
 
     private static final String EACH =

@@ -36,7 +36,7 @@ final class LedgerEvents {
             "{\"job\":{\"value\":\"gang\"},\"token\":{\"epoch\":1,\"uid\":\"c1\"},\"number\":2}";
     private static final String RESERVATION = "{\"id\":" + RESERVATION_ID + ",\"priority\":\"MEDIUM\",\"parts\":["
             + part("GPU-a", 9) + "," + part("GPU-b", 8)
-            + "],\"host\":{\"memory\":{\"value\":7},\"cpuMilli\":500}}";
+            + "],\"host\":{\"memory\":{\"value\":1048576},\"cpuMilli\":500}}";
 
     private LedgerEvents() {}
 
@@ -103,6 +103,6 @@ final class LedgerEvents {
 
     private static Reservation gang() {
         return reservation("gang", 2, MemoryBytes.of(9), MemoryBytes.of(8))
-                .with(new HostNeed(Optional.of(MemoryBytes.of(7)), OptionalInt.of(500)));
+                .with(new HostNeed(Optional.of(MemoryBytes.ofMebibytes(1)), OptionalInt.of(500)));
     }
 }
