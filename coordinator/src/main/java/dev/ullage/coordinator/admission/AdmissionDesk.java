@@ -115,8 +115,7 @@ public final class AdmissionDesk {
             return new RequestRefused(List.of("job " + request.job() + " was submitted by another, and is "
                     + known.orElseThrow().stage().label() + ": choose another name, or cancel it"));
         }
-        // Late words of a job that has ended say that it runs; one that does not run is asked for anew.
-        boolean isAnew = !message.running() && known.filter(Entry::hasEnded).isPresent();
+        boolean isAnew = known.filter(entry -> entry.isAskedAnew(message, now)).isPresent();
         Optional<Entry> live = isAnothers || isAnew ? Optional.empty() : known;
         List<String> refusals = Refusals.of(message, live, entries.values(), settings.maxRequests(), cluster);
         if (!refusals.isEmpty()) {

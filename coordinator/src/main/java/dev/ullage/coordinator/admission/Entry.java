@@ -10,6 +10,7 @@ import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservedPart;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.RequestState;
+import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.config.QueueSettings;
 import dev.ullage.coordinator.planning.balance.QueueOrder;
 import java.time.Instant;
@@ -131,9 +132,10 @@ record Entry(
         return is(Stage.PLACED) ? reservation.map(JobRooms::name) : Optional.empty();
     }
 
-    /** Its submitter said so. */
-    boolean hasEnded() {
-        return is(Stage.ENDED);
+    /** Late words of a job that has ended say that it runs, or that it has waited since before it ended. */
+    boolean isAskedAnew(SubmitRequest message, Instant now) {
+        long endedFor = now.toEpochMilli() - since.toEpochMilli();
+        return is(Stage.ENDED) && !message.running() && message.waitedMillis() <= endedFor;
     }
 
     /** The ledgers have it, and its submitter has not spoken yet. */

@@ -110,6 +110,8 @@ class ChangedRequestTest {
         cluster.ends("job");
         cluster.say(ranks("job", 1), 0, true);
         cluster.ticks(4);
+        cluster.say(ranks("job", 1), 2_000, false);
+        cluster.ticks(4);
         assertThat(stateOf("job")).isEqualTo(RequestState.ENDED);
 
         cluster.submit(ranks("job", 2));
