@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import types
 import unittest
 from fractions import Fraction
@@ -40,6 +41,33 @@ class Arithmetic(unittest.TestCase):
             allocator_bytes(100 * MIB, 430 * MIB)
         with self.assertRaisesRegex(ValueError, "must be 0 or more"):
             allocator_bytes(GIB, -1)
+
+
+class PassedOn(WithWorker):
+    """What an ``exec`` had in force when it became this process."""
+
+    def rank(self):
+        passed = {"ULLAGE_SOCKET": self.worker.path, "ULLAGE_JOB": "passed", "ULLAGE_IN_FORCE": f"1:{GIB}:{os.getpid()}"}
+        rank = ullage.connect(environ=passed)
+        self.addCleanup(rank.close)
+        return rank
+
+    def test_the_workers_newest_counts_though_it_comes_a_little_later(self):
+        self.worker.limits = None
+        rank = self.rank()
+        later = threading.Timer(0.2, lambda: self.worker.order(2, uniform(2 * GIB)))
+        later.start()
+        self.addCleanup(later.join)
+        self.assertEqual(2 * GIB, granted_bytes(rank, 5.0))
+
+    def test_of_a_worker_that_says_nothing_and_of_none_it_stays(self):
+        self.worker.limits = None
+        with mock.patch("ullage.client.NEWS_SECONDS", 0.1):
+            rank = self.rank()
+            self.assertEqual(GIB, granted_bytes(rank, 5.0))
+        self.worker.stop()
+        self.worker.wait_until(lambda: not rank.connected)
+        self.assertEqual(GIB, granted_bytes(rank, 60.0))
 
 
 class JaxVariables(unittest.TestCase):

@@ -21,7 +21,7 @@ from ullage.phases import IDLE, SPELLINGS, phase_name
 from ullage.progress import Progress
 from ullage.scope import PhaseScope
 from ullage.session import Session
-from ullage.state import InForce, LimitState, Receipt
+from ullage.state import NEWS_SECONDS, InForce, LimitState, Receipt
 from ullage.turns import Turns
 from ullage.watch import Watch
 from ullage.wire import VERSION, optional_integer, order_of, overhead_of
@@ -184,6 +184,7 @@ class Rank(Progress, Reporting):
         """Waits until a limit was granted, applies it (a safe point) and returns it; None after ``timeout`` seconds."""
         with self._lock:
             self._changed.wait_for(lambda: self._state.newest_sequence > 0 or self._closed, timeout)
+            self._changed.wait_for(lambda: not (self._state.resumed and self._connected), min(timeout, NEWS_SECONDS))
         return self.safe_point()
 
     def use(self, applier: Applier) -> None:

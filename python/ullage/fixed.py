@@ -138,8 +138,11 @@ def the_rank(rank: Optional[Rank], framework: Optional[str] = None) -> Rank:
 
 
 def granted_bytes(rank: Rank, timeout: float) -> Optional[int]:
-    """The highest limit of any phase in force, bytes; waits for the first grant. None when there is none in time."""
-    if rank.in_force is None and not rank.closed:
+    """The highest limit of any phase in force, bytes; waits for the first grant. None when there is none in time.
+
+    What is fixed at the start stays, so it is the newest there is, not one that an ``exec`` was given before.
+    """
+    if not rank.closed:
         rank.wait_for_limit(timeout)
     return None if rank.in_force is None else rank.in_force.limit_bytes
 

@@ -23,6 +23,9 @@ from typing import Dict, FrozenSet, Iterable, Mapping, Optional
 
 from ullage.phases import INIT, PHASES
 
+#: For so many seconds what was passed on to this process waits for a worker that is there to say what counts now.
+NEWS_SECONDS = 2.0
+
 
 @dataclass(frozen=True)
 class Order:
@@ -106,6 +109,11 @@ class LimitState:
     def limit_bytes(self) -> Optional[int]:
         """The limit truly in force now, in the current phase; None when there was never one."""
         return self._phase_limit_bytes
+
+    @property
+    def resumed(self) -> bool:
+        """Whether what is in force was passed on to this process, and its worker has not said yet what counts now."""
+        return self._resumed
 
     @property
     def newest_sequence(self) -> int:

@@ -132,7 +132,8 @@ public final class UllageMain implements Runnable {
         PrintWriter err = command.getErr();
         ExitCode exitCode = exitCode(e);
         if (exitCode == ExitCode.INTERNAL) {
-            err.println("ullage: internal error: " + e + (debug ? "" : "; --debug shows where"));
+            String what = e instanceof CommandFailure ? e.getMessage() : e.toString();
+            err.println("ullage: internal error: " + what + (debug ? "" : "; --debug shows where"));
         } else {
             err.println("ullage: " + e.getMessage());
         }

@@ -40,6 +40,8 @@ import dev.ullage.worker.limits.LimitKeeper.ForReservation;
 import dev.ullage.worker.ranks.RankSessions;
 import dev.ullage.worker.rungs.Enforcer;
 import dev.ullage.worker.sampling.Attribution;
+import dev.ullage.worker.sampling.Attribution.Placed;
+import dev.ullage.worker.sampling.Attributions;
 import dev.ullage.worker.sampling.DeviceTerms;
 import dev.ullage.worker.sampling.ForeignMemory;
 import dev.ullage.worker.sampling.ReportPace;
@@ -161,6 +163,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private final Map<DeviceId, DeviceTerms> terms = new LinkedHashMap<>();
     private final Map<DeviceId, ReportPace> paces = new LinkedHashMap<>();
     private final List<DeviceInfo> devices = new ArrayList<>();
+    private final Attributions attributions = new Attributions();
     private final ActorRef<ToCoordinator> reports;
     private final RankSessions sessions;
     private final EnforcementWatch watch;
@@ -362,17 +365,17 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private Behavior<Command> onSampled(Sampled command) {
         RoundReport round = new RoundReport(setup.node());
-        command.samples().forEach(sample -> sampled(sample, round));
+        Map<Long, Placed> ranks = sessions.byPid();
+        command.samples().forEach(sample -> sampled(sample, attributions.of(sample, ranks), round));
         if (link != null) {
             round.messages(readsRounds).forEach(link.coordinator()::tell);
         }
         return this;
     }
 
-    private void sampled(Sample sample, RoundReport round) {
+    private void sampled(Sample sample, Attribution whose, RoundReport round) {
         DeviceId device = sample.device();
         DeviceReading reading = sample.reading();
-        Attribution whose = Attribution.of(device, reading, sample.ancestries(), sessions.byPid());
         Optional<MemoryBytes> foreign = ForeignMemory.of(reading, whose.ours());
         ActorRef<LimitKeeper.Command> keeper = keepers.get(device);
         DeviceTerms known = terms.get(device);
@@ -445,8 +448,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     }
 
     private Behavior<Command> onCheckProcesses() {
-        List<RankInstance> gone = sessions.removeGone();
-        gone.forEach(instance -> LOG.info("rank={} reason=\"process is gone; its grant is free\"", instance));
+        sessions.removeGone();
         reportChangedJobs();
         return this;
     }

@@ -9,6 +9,7 @@ import dev.ullage.common.protocol.ToOperator.ClusterStatus;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.config.ClusterTls;
+import dev.ullage.config.Durations;
 import dev.ullage.config.ObservedPredictor;
 import dev.ullage.config.UllageSettings;
 import dev.ullage.coordinator.CoordinatorActor;
@@ -65,7 +66,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class UllageNode implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(UllageNode.class);
-    private static final Duration HTTP_WITHIN = Duration.ofSeconds(20);
+    /** A port that is taken is known at once; what takes longer is a machine with other work, which will get to it. */
+    private static final Duration HTTP_WITHIN = Duration.ofMinutes(2);
+
     private static final Duration ASK_WITHIN = Duration.ofMillis(500);
     private static final Duration READY_POLL = Duration.ofMillis(20);
     /** A coordinator that failed starts again with nothing: it learns from the workers. */
@@ -251,7 +254,12 @@ public final class UllageNode implements AutoCloseable {
                     cause);
         } catch (TimeoutException e) {
             membership.close();
-            throw new CommandFailure(ExitCode.INTERNAL, "the API did not start within " + HTTP_WITHIN, e);
+            throw new CommandFailure(
+                    ExitCode.INTERNAL,
+                    "the API at %s:%d (ullage.http) did not start within %s: look at the load of this machine, and at the log"
+                            .formatted(
+                                    settings.http().host(), settings.http().port(), Durations.show(HTTP_WITHIN)),
+                    e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

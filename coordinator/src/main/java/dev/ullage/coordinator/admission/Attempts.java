@@ -12,7 +12,7 @@ import dev.ullage.coordinator.admission.GangAttempt.State;
 import dev.ullage.coordinator.view.ClusterView;
 import dev.ullage.coordinator.view.DeviceView;
 import dev.ullage.coordinator.view.Heard;
-import dev.ullage.coordinator.view.Identity;
+import dev.ullage.common.model.Identity;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

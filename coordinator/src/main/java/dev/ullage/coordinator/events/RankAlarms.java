@@ -9,7 +9,7 @@ import dev.ullage.common.model.RankWatch.LeakState;
 import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.coordinator.view.DeviceView;
-import dev.ullage.coordinator.view.Identity;
+import dev.ullage.common.model.Identity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;

@@ -8,7 +8,7 @@ import dev.ullage.coordinator.planning.KeptRoom.WantedRoom;
 import dev.ullage.coordinator.planning.TurnPlanner.TurnRuling;
 import dev.ullage.coordinator.view.DeviceView;
 import dev.ullage.coordinator.view.Heard;
-import dev.ullage.coordinator.view.Identity;
+import dev.ullage.common.model.Identity;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;

@@ -13,7 +13,7 @@ import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.OperatorRecord;
 import dev.ullage.common.protocol.OperatorRecord.Drain;
 import dev.ullage.common.protocol.OperatorRecord.Stamp;
-import dev.ullage.coordinator.view.Identity;
+import dev.ullage.common.model.Identity;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;

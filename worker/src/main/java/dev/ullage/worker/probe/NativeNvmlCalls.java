@@ -5,6 +5,7 @@ import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,12 +33,25 @@ final class NativeNvmlCalls implements NvmlCalls {
 
     private final NvmlLibrary library;
 
+    private final Map<ListedOn, KnownList> lists = new ConcurrentHashMap<>();
+
     /** By code, as the library puts it: a card without MIG says so at every reading. */
     private final Map<Integer, String> explanations = new ConcurrentHashMap<>();
 
     NativeNvmlCalls(NvmlLibrary library) {
         this.library = library;
     }
+
+    /** Whose list it is, by which call. */
+    private record ListedOn(String call, NvmlHandle device) {}
+
+    /**
+     * The last list of a device: most readings find the same processes with the same memory, byte for byte.
+     *
+     * @param bytes as the driver wrote them
+     * @param processes what they say
+     */
+    private record KnownList(ByteBuffer bytes, List<RawProcess> processes) {}
 
     private interface ProcessCall {
         int list(Pointer device, Pointer count, Pointer infos);
@@ -284,7 +298,9 @@ final class NativeNvmlCalls implements NvmlCalls {
             code = invoke(() -> function.list(device, count, infos));
             long found = Integer.toUnsignedLong(count.getInt(0));
             if (code == NvmlReturn.SUCCESS.code()) {
-                return NvmlAnswer.success(call, read(scratch.list(), (int) Math.min(found, capacity), generation));
+                int entries = (int) Math.min(found, capacity);
+                ByteBuffer answer = scratch.list().slice(0, entries * entryBytes(generation));
+                return NvmlAnswer.success(call, read(new ListedOn(call, handle), answer, generation));
             }
             capacity = (int) Math.min(found + PROCESS_SLACK, MAX_PROCESSES);
         }
@@ -295,10 +311,22 @@ final class NativeNvmlCalls implements NvmlCalls {
         return generation == ProcessCalls.V1 ? NvmlLibrary.PROCESS_V1_BYTES : NvmlLibrary.PROCESS_BYTES;
     }
 
-    private static List<RawProcess> read(ByteBuffer infos, int count, ProcessCalls generation) {
-        List<RawProcess> processes = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            int entry = i * entryBytes(generation);
+    /** The very list of the last time where nothing differs, so that what was made of it need not be made again. */
+    private List<RawProcess> read(ListedOn where, ByteBuffer answer, ProcessCalls generation) {
+        KnownList known = lists.get(where);
+        if (known != null && known.bytes().equals(answer)) {
+            return known.processes();
+        }
+        byte[] copy = new byte[answer.remaining()];
+        answer.get(0, copy);
+        List<RawProcess> processes = read(answer.order(ByteOrder.nativeOrder()), generation);
+        lists.put(where, new KnownList(ByteBuffer.wrap(copy), processes));
+        return processes;
+    }
+
+    private static List<RawProcess> read(ByteBuffer infos, ProcessCalls generation) {
+        List<RawProcess> processes = new ArrayList<>();
+        for (int entry = 0; entry < infos.limit(); entry += entryBytes(generation)) {
             int instance = generation == ProcessCalls.V1
                     ? NvmlLibrary.NO_INSTANCE
                     : infos.getInt(entry + NvmlLibrary.PROCESS_GPU_INSTANCE_OFFSET);
@@ -307,7 +335,7 @@ final class NativeNvmlCalls implements NvmlCalls {
                     infos.getLong(entry + NvmlLibrary.PROCESS_USED_OFFSET),
                     instance));
         }
-        return processes;
+        return List.copyOf(processes);
     }
 
     private <T> NvmlAnswer<T> ask(String call, IntSupplier invocation, Supplier<T> value) {

@@ -3,6 +3,7 @@ package dev.ullage.worker.probe;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
+import dev.ullage.common.model.Identity;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.worker.probe.NvmlCalls.ProcessCalls;
 import dev.ullage.worker.probe.NvmlCalls.RawMemory;
@@ -45,6 +46,7 @@ final class NvmlReader {
     private final Map<NvmlHandle, NvmlAnswer<RawMemory>> version2Failures = new ConcurrentHashMap<>();
     private final Map<NvmlHandle, ProcessCalls> computeCalls = new ConcurrentHashMap<>();
     private final Map<NvmlHandle, ProcessCalls> graphicsCalls = new ConcurrentHashMap<>();
+    private final Map<NvmlHandle, Merged> merged = new ConcurrentHashMap<>();
 
     NvmlReader(NvmlCalls calls, NvmlHost host) {
         this.calls = calls;
@@ -54,6 +56,18 @@ final class NvmlReader {
 
     /** The answers to both versions of the question for memory; version 1 is asked only where it may help. */
     record MemoryAnswers(NvmlAnswer<RawMemory> version2, Optional<NvmlAnswer<RawMemory>> version1) {}
+
+    /** What two lists of processes were made into; the same objects again say the same. */
+    private record Merged(
+            List<RawProcess> compute,
+            List<RawProcess> graphics,
+            Optional<List<ProcessUse>> processes,
+            List<String> problems) {
+
+        boolean isOf(List<RawProcess> newCompute, List<RawProcess> newGraphics) {
+            return Identity.isSame(compute, newCompute) && Identity.isSame(graphics, newGraphics);
+        }
+    }
 
     DeviceReading read(NvmlDevice device) {
         List<String> problems = new ArrayList<>();
@@ -162,7 +176,22 @@ final class NvmlReader {
                             + " unknown");
             return Optional.empty();
         }
-        return NvmlProcesses.merge(onSlice(device, compute.value().get()), onSlice(device, drawing.get()), problems);
+        Merged both = merged(device, compute.value().get(), drawing.get());
+        problems.addAll(both.problems());
+        return both.processes();
+    }
+
+    private Merged merged(NvmlDevice device, List<RawProcess> compute, List<RawProcess> graphics) {
+        Merged known = merged.get(device.handle());
+        if (known != null && known.isOf(compute, graphics)) {
+            return known;
+        }
+        List<String> problems = new ArrayList<>();
+        Optional<List<ProcessUse>> processes =
+                NvmlProcesses.merge(onSlice(device, compute), onSlice(device, graphics), problems);
+        Merged now = new Merged(compute, graphics, processes.map(List::copyOf), List.copyOf(problems));
+        merged.put(device.handle(), now);
+        return now;
     }
 
     private static boolean isInstanceTold(NvmlDevice slice, List<RawProcess> compute, List<RawProcess> drawing) {

@@ -23,12 +23,14 @@ import java.io.IOException;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.slf4j.Logger;
@@ -123,6 +125,7 @@ public final class RankSessions {
     private final JobBoard board = new JobBoard();
     private final RankAccountKeeper accounts;
     private long spawned;
+    private Map<Long, Attribution.Placed> byPid = Map.of();
 
     RankSessions(
             ProcessTable processes,
@@ -238,6 +241,9 @@ public final class RankSessions {
 
     private void admit(RankAdmission.Admitted admitted) {
         RankInstance instance = admitted.instance();
+        // What a job that has just ended was promised is not shared with: a framework may keep its first limit.
+        boolean isFull = known.size() >= maxRanks;
+        removeGone(rank -> isFull || rank.device().equals(admitted.device().id()));
         ActorRef<LimitKeeper.Command> keeper = keepers.get(admitted.device().id());
         Known old = known.get(instance);
         if (old == null && known.size() >= maxRanks) {
@@ -313,14 +319,22 @@ public final class RankSessions {
 
     /** Ends the sessions of processes that are gone, frees their grants, and returns who they were. */
     public List<RankInstance> removeGone() {
+        List<RankInstance> gone = removeGone(rank -> true);
+        board.forget(clock.instant());
+        return gone;
+    }
+
+    private List<RankInstance> removeGone(Predicate<Known> which) {
         List<RankInstance> gone = new ArrayList<>();
-        for (RankInstance instance : known.keySet()) {
-            if (isGone(instance)) {
+        known.forEach((instance, rank) -> {
+            if (which.test(rank) && isGone(instance)) {
                 gone.add(instance);
             }
+        });
+        for (RankInstance instance : gone) {
+            remove(instance);
+            LOG.info("rank={} reason=\"process is gone; its grant is free\"", instance);
         }
-        gone.forEach(this::remove);
-        board.forget(clock.instant());
         return gone;
     }
 
@@ -356,12 +370,15 @@ public final class RankSessions {
         }
     }
 
-    /** All ranks known here, on any device, by their process. */
+    /** All ranks known here, on any device, by their process; the same object for as long as nothing in it changes. */
     public Map<Long, Attribution.Placed> byPid() {
         Map<Long, Attribution.Placed> placed = new TreeMap<>();
         known.forEach(
                 (instance, rank) -> placed.put(instance.pid(), new Attribution.Placed(instance.rank(), rank.device())));
-        return placed;
+        if (!placed.equals(byPid)) {
+            byPid = Collections.unmodifiableMap(placed);
+        }
+        return byPid;
     }
 
     /** A device was read; its ranks may have to give their caches back. */

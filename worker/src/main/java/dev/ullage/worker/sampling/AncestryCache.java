@@ -3,6 +3,7 @@ package dev.ullage.worker.sampling;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -79,11 +80,13 @@ final class AncestryCache {
         }
         Map<Long, Ancestry> before = new TreeMap<>();
         known.forEach(ancestry -> before.put(ancestry.pid(), ancestry));
-        return processes.stream()
-                .map(process -> Optional.ofNullable(before.get(process.pid()))
-                        .filter(ancestry -> !isDue(ancestry))
-                        .orElseGet(() -> Ancestry.of(process.pid(), find, this::parent)))
-                .toList();
+        List<Ancestry> found = new ArrayList<>(processes.size());
+        for (ProcessUse process : processes) {
+            found.add(Optional.ofNullable(before.get(process.pid()))
+                    .filter(ancestry -> !isDue(ancestry))
+                    .orElseGet(() -> Ancestry.of(process.pid(), find, this::parent)));
+        }
+        return List.copyOf(found);
     }
 
     private Optional<ProcStatus> parent(long pid) {

@@ -101,6 +101,20 @@ class RankSessionsTest {
         assertThat(removeGone()).isEmpty();
     }
 
+    // A job is started again at once: were the first one's grant still counted, the second would begin with half.
+    @Test
+    void aProcessThatComesRightAfterAnotherHasEndedDoesNotShareWithIt() {
+        admit(A, RankHarness.FIRST);
+        worker.keeper.expectMessageClass(LimitKeeper.Joined.class);
+        worker.processes.end(A.pid());
+
+        admit(B, RankHarness.FIRST);
+
+        worker.keeper.expectMessage(new LimitKeeper.Left(A));
+        assertThat(worker.keeper.expectMessageClass(LimitKeeper.Joined.class).instance())
+                .isEqualTo(B);
+    }
+
     @Test
     void aPidWithAnotherStartTimeIsAnotherProcess() {
         admit(A, RankHarness.FIRST);
@@ -197,6 +211,7 @@ class RankSessionsTest {
         worker.keeper.expectNoMessage(Duration.ofMillis(20));
         worker.processes.end(A.pid());
         admit(late, RankHarness.FIRST, 1);
+        worker.keeper.expectMessage(new LimitKeeper.Left(A));
         assertThat(worker.keeper.expectMessageClass(LimitKeeper.Joined.class).instance())
                 .isEqualTo(late);
     }

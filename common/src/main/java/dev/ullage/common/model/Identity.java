@@ -1,4 +1,4 @@
-package dev.ullage.coordinator.view;
+package dev.ullage.common.model;
 
 import java.util.Optional;
 
