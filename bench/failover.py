@@ -64,7 +64,9 @@ class Cluster:
             (self.folder / f"{name}.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
         self.processes: Dict[str, subprocess.Popen] = {}
         for name in names:
+            # One after the other: five that start at once keep two cores from answering each other in time.
             self.start(name)
+            self.wait_started(name)
 
     def start(self, name: str) -> None:
         role = "coordinator" if name in COORDINATORS else "worker"
@@ -72,6 +74,14 @@ class Cluster:
             self.processes[name] = subprocess.Popen(
                 [str(self.dist / "bin" / "ullage"), role, "--config", str(self.folder / f"{name}.conf")],
                 stdout=log, stderr=log)
+
+    def wait_started(self, name: str) -> None:
+        until = time.monotonic() + PATIENCE
+        sign = "http started" if name in COORDINATORS else "member of a cluster"
+        while sign not in (self.folder / f"{name}.log").read_text(encoding="utf-8"):
+            if time.monotonic() > until or self.processes[name].poll() is not None:
+                raise SystemExit(f"{name} does not start; its log is in {self.folder}")
+            time.sleep(0.1)
 
     def status(self, name: str) -> Optional[Dict]:
         try:

@@ -116,7 +116,7 @@ static int value(const char *key, char *out, size_t size) {
         path(file, sizeof file, ".json");
         known = script_lines(file) ? script_lines(file) : plain_lines();
     }
-    return script_find(known, key, out, size);
+    return script_recall(known, key, out, size);
 #else
     path(file, sizeof file, ".json");
     const char *lines = script_lines(file);

@@ -12,5 +12,5 @@ import java.time.Duration;
 public record FailoverSettings(Duration stableAfter, Duration heartbeatInterval, Duration acceptableHeartbeatPause) {
     /** Measured: the next coordinator stands after 4.3 to 4.7 s. */
     public static final FailoverSettings FAST =
-            new FailoverSettings(Duration.ofSeconds(1), Duration.ofMillis(300), Duration.ofSeconds(1));
+            new FailoverSettings(Duration.ofSeconds(1), Duration.ofMillis(500), Duration.ofSeconds(1));
 }

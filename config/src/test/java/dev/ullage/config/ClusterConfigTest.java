@@ -28,10 +28,10 @@ class ClusterConfigTest {
                         "margin", duration(config, "pekko.cluster.down-removal-margin")))
                 .isEqualTo(Map.of(
                         "stable", 1000L,
-                        "heartbeat", 300L,
+                        "heartbeat", 500L,
                         "pause", 1000L,
                         "leader", 200L,
-                        "gossip", 200L,
+                        "gossip", 500L,
                         "reaper", 200L,
                         "hand-over", 200L,
                         "margin", 200L));

@@ -44,7 +44,7 @@ class SettingsLoaderTest {
                 port = 2552
                 seed-nodes = ["10.0.0.1:25520", "[fd00::2]:25521"]
                 majority-of = coordinators
-                failover { stable-after = 2s, heartbeat-interval = 500ms, acceptable-heartbeat-pause = 3s }
+                failover { stable-after = 2s, heartbeat-interval = 700ms, acceptable-heartbeat-pause = 3s }
               }
               http {
                 host = "10.0.0.7", port = 8080, dcgm-aliases = on
@@ -144,7 +144,7 @@ class SettingsLoaderTest {
                         2552,
                         List.of(new NodeAddress("10.0.0.1", 25_520), new NodeAddress("fd00::2", 25_521)),
                         MajorityOf.COORDINATORS,
-                        new FailoverSettings(Duration.ofSeconds(2), Duration.ofMillis(500), Duration.ofSeconds(3)),
+                        new FailoverSettings(Duration.ofSeconds(2), Duration.ofMillis(700), Duration.ofSeconds(3)),
                         Optional.of(
                                 new ClusterTls(Path.of("/tls/n.crt"), Path.of("/tls/n.key"), Path.of("/tls/ca.crt")))));
         assertThat(settings.http())

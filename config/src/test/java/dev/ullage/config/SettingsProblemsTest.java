@@ -54,7 +54,7 @@ class SettingsProblemsTest {
             coordinator.decision-log.max-bytes | 63KiB | must be 64 KiB to 1 GiB
             coordinator.decision-log.files | 0  | must be a whole number from 1 to 100
             coordinator.decision-log.enabled | maybe | must be on or off
-            cluster.failover.acceptable-heartbeat-pause | 100ms | must be longer than ullage.cluster.failover.heartbeat-interval (300ms)
+            cluster.failover.acceptable-heartbeat-pause | 100ms | must be longer than ullage.cluster.failover.heartbeat-interval (500ms)
             limits.reserve        | 120%        | must be a share from 0% to 100%: share '120%' is more than 100%
             limits.reserve        | 1.2         | must be a share from 0% to 100%: share '1.2' is more than 100%
             limits.reserve        | -5%         | must be a share from 0% to 100%: share '-5%' is not a number of zero

@@ -167,6 +167,9 @@ public final class CoordinatorLogic {
     }
 
     public void onReported(LimitsReported report, Instant now) {
+        if (view.isOvertaken(report)) {
+            return;
+        }
         view = view.with(report, now);
         report.token().ifPresent(token -> onTokenSeen(token, now));
         boolean counts = leadership.token().isPresent()

@@ -257,8 +257,7 @@ public final class UllageNode implements AutoCloseable {
             throw new CommandFailure(
                     ExitCode.INTERNAL,
                     "the API at %s:%d (ullage.http) did not start within %s: look at the load of this machine, and at the log"
-                            .formatted(
-                                    settings.http().host(), settings.http().port(), Durations.show(HTTP_WITHIN)),
+                            .formatted(settings.http().host(), settings.http().port(), Durations.show(HTTP_WITHIN)),
                     e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -122,10 +122,30 @@ public sealed interface ToCoordinator extends WireMessage {
      *
      * @param token the coordinator it obeys; empty when it has seen none
      * @param revision the newest plan of that coordinator it has worked on, 0 when none since its start
+     * @param number of this report; empty of a worker that does not count them
      */
     record LimitsReported(
-            NodeId node, DeviceId device, Optional<CoordinatorToken> token, long revision, LedgerReport ledger)
-            implements ToCoordinator {}
+            NodeId node,
+            DeviceId device,
+            Optional<CoordinatorToken> token,
+            long revision,
+            LedgerReport ledger,
+            Optional<ReportNumber> number)
+            implements ToCoordinator {
+
+        /** Of a worker that does not count them. */
+        public LimitsReported(
+                NodeId node, DeviceId device, Optional<CoordinatorToken> token, long revision, LedgerReport ledger) {
+            this(node, device, token, revision, ledger, Optional.empty());
+        }
+
+        /** Whether the worker made it before the other one, though it came later. */
+        public boolean isOvertakenBy(LimitsReported other) {
+            return number.isPresent()
+                    && other.number.isPresent()
+                    && number.get().isOlderThan(other.number.get());
+        }
+    }
 
     /** The sender of a message with {@code used} is fenced off: the device obeys {@code highest}. */
     record StaleCoordinator(NodeId node, DeviceId device, CoordinatorToken used, CoordinatorToken highest)

@@ -2,6 +2,7 @@ package dev.ullage.coordinator.admission;
 
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.Identity;
 import dev.ullage.common.model.JobRequest.HostNeed;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservationId;
@@ -12,7 +13,6 @@ import dev.ullage.coordinator.admission.GangAttempt.State;
 import dev.ullage.coordinator.view.ClusterView;
 import dev.ullage.coordinator.view.DeviceView;
 import dev.ullage.coordinator.view.Heard;
-import dev.ullage.common.model.Identity;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.events;
 
+import dev.ullage.common.model.Identity;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankEnforcement;
 import dev.ullage.common.model.RankInstance;
@@ -9,7 +10,6 @@ import dev.ullage.common.model.RankWatch.LeakState;
 import dev.ullage.common.protocol.ClusterEvent.About;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.coordinator.view.DeviceView;
-import dev.ullage.common.model.Identity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;

@@ -1,6 +1,7 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.Identity;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
@@ -8,7 +9,6 @@ import dev.ullage.coordinator.planning.KeptRoom.WantedRoom;
 import dev.ullage.coordinator.planning.TurnPlanner.TurnRuling;
 import dev.ullage.coordinator.view.DeviceView;
 import dev.ullage.coordinator.view.Heard;
-import dev.ullage.common.model.Identity;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;

@@ -2,6 +2,7 @@ package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
+import dev.ullage.common.model.Identity;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
@@ -13,7 +14,6 @@ import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.OperatorRecord;
 import dev.ullage.common.protocol.OperatorRecord.Drain;
 import dev.ullage.common.protocol.OperatorRecord.Stamp;
-import dev.ullage.common.model.Identity;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;

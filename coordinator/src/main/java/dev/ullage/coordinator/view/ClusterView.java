@@ -62,6 +62,14 @@ public final class ClusterView {
         return withNode(new NodeView(node, now, devices, announced.host()));
     }
 
+    /** Whether a report that the worker made later is known already: what this one says is not so any more. */
+    public boolean isOvertaken(LimitsReported report) {
+        return deviceOf(report.node(), report.device())
+                .flatMap(DeviceView::report)
+                .filter(known -> report.isOvertakenBy(known.message()))
+                .isPresent();
+    }
+
     public ClusterView with(LimitsReported report, Instant now) {
         return changing(report.node(), report.device(), now, known -> known.with(report, now));
     }

@@ -58,7 +58,12 @@ public record DeviceView(
                 .map(LimitsReported::ledger)
                 .filter(newReport.ledger()::equals)
                 .map(known -> new LimitsReported(
-                        newReport.node(), newReport.device(), newReport.token(), newReport.revision(), known))
+                        newReport.node(),
+                        newReport.device(),
+                        newReport.token(),
+                        newReport.revision(),
+                        known,
+                        newReport.number()))
                 .orElse(newReport);
         return new DeviceView(node, info, Optional.of(new Heard<>(kept, now)), sample, quality);
     }

@@ -23,6 +23,7 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.protocol.GrantReport;
+import dev.ullage.common.protocol.ReportNumber;
 import dev.ullage.common.protocol.ReservationReport;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -63,7 +64,6 @@ import org.slf4j.LoggerFactory;
 public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     private static final Logger LOG = LoggerFactory.getLogger(LimitKeeper.class);
     private static final int COMPACT_AFTER_EVENTS = 4096;
-    private static final int REPORT_EVERY_TICKS = 4;
 
     /** What a keeper is told. */
     public sealed interface Command {}
@@ -137,7 +137,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     private final Setup setup;
     private final KeeperLogic logic;
     private final PromiseAudit audit = new PromiseAudit();
-    private final KeeperTally tally = new KeeperTally();
+    private final KeeperTally tally;
     private final Map<RankInstance, ActorRef<Order>> listeners = new TreeMap<>();
     private final Map<RankInstance, Joined> asking = new TreeMap<>();
     private final TimerScheduler<Command> timers;
@@ -151,6 +151,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
         this.setup = setup;
         this.timers = timers;
         this.logic = new KeeperLogic(setup.replayed(), setup.resendAfter());
+        this.tally = new KeeperTally(now());
         setup.replayed().grants().forEach(this::believeReplayed);
         setup.replayed().reservations().forEach(held -> audit(held.reservation()));
         setup.turns().onFell(device(), () -> context.getSelf().tell(BurstsFell.INSTANCE));
@@ -163,7 +164,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
      * The timer goes as often as something may be due: with nothing to repeat or to expire, no thread is woken for it.
      */
     private void keepTime() {
-        int wanted = logic.isAtRest() ? REPORT_EVERY_TICKS : 1;
+        int wanted = logic.isAtRest() ? KeeperPace.atRest(setup.tick()) : 1;
         if (wanted != ticksAtOnce) {
             ticksAtOnce = wanted;
             timers.startTimerWithFixedDelay(Tick.INSTANCE, setup.tick().multipliedBy(wanted));
@@ -328,7 +329,7 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
             }
         }
         ticksSinceReport += ticksAtOnce;
-        if (expire() || ticksSinceReport >= REPORT_EVERY_TICKS) {
+        if (expire() || ticksSinceReport >= KeeperPace.betweenReports(setup.tick())) {
             sendReport();
         }
         return this;
@@ -466,7 +467,8 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
                 Optional.of(ledger.reservations().stream()
                         .map(held -> new ReservationReport(held.reservation(), held.committed()))
                         .toList()));
-        return new LimitsReported(setup.node(), device(), ledger.highestToken(), logic.revision(), report);
+        Optional<ReportNumber> number = Optional.of(tally.number());
+        return new LimitsReported(setup.node(), device(), ledger.highestToken(), logic.revision(), report, number);
     }
 
     private GrantReport reportOf(Grant grant) {

@@ -37,8 +37,7 @@ public final class Attributions {
             return known.attribution();
         }
         Attribution made = Attribution.of(sample.device(), sample.reading(), sample.ancestries(), ranks);
-        newest.put(
-                sample.device(), new Made(sample.reading().processes(), sample.ancestries(), ranks, made));
+        newest.put(sample.device(), new Made(sample.reading().processes(), sample.ancestries(), ranks, made));
         return made;
     }
 }

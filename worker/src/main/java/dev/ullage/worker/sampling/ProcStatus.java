@@ -43,9 +43,12 @@ public record ProcStatus(long pid, long parent, List<Long> namespacePids) {
 
     private static Optional<List<Long>> numbers(String name, List<String> lines) {
         for (String line : lines) {
-            String text = line.startsWith(name) ? line.substring(name.length()).strip() : "";
-            if (NUMBERS.matcher(text).matches()) {
-                return Optional.of(BLANKS.splitAsStream(text).map(Long::valueOf).toList());
+            if (line.startsWith(name)) {
+                String text = line.substring(name.length()).strip();
+                return NUMBERS.matcher(text).matches()
+                        ? Optional.of(
+                                BLANKS.splitAsStream(text).map(Long::valueOf).toList())
+                        : Optional.empty();
             }
         }
         return Optional.empty();

@@ -21,6 +21,7 @@ import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.KeeperCounts;
 import dev.ullage.common.protocol.LedgerWork;
 import dev.ullage.common.protocol.LedgerWork.RefusalsByRule;
+import dev.ullage.common.protocol.ReportNumber;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
@@ -160,6 +161,23 @@ class LimitKeeperTest {
         assertThat(store.records().get(2)).hasSize(3);
     }
 
+    // Answers and what is reported by itself go different ways, and may come in another order.
+    @Test
+    void reportsAreCountedOverBothWays() {
+        hello(A, rankA);
+        ReportNumber first =
+                uplink.expectMessageClass(LimitsReported.class).number().orElseThrow();
+        plan(1, 1, limit(A, 30));
+        ReportNumber second = answer().number().orElseThrow();
+        keeper.tell(new LimitKeeper.Confirmed(A, 1, gib(30)));
+        ReportNumber third =
+                uplink.expectMessageClass(LimitsReported.class).number().orElseThrow();
+
+        assertThat(first).isEqualTo(new ReportNumber(clock.millis(), 1));
+        assertThat(first.isOlderThan(second)).isTrue();
+        assertThat(second.isOlderThan(third)).isTrue();
+    }
+
     @Test
     void whenTheLedgerCannotBeWrittenNoOrderLeavesAndTheKeeperStops() {
         log.expectError("the ledger of GPU-a cannot be written");
@@ -288,10 +306,17 @@ class LimitKeeperTest {
     }
 
     @Test
-    void aReportIsSentAtLeastEveryFourthTick() {
-        ticks(3);
+    void aReportIsSentAtLeastEveryTwoSecondsAndEverySecondWhileAnOrderIsOut() {
+        ticks(7);
         uplink.expectNoMessage(Duration.ofMillis(20));
         ticks(1);
+        uplink.expectMessageClass(LimitsReported.class);
+
+        hello(A, rankA);
+        uplink.expectMessageClass(LimitsReported.class);
+        plan(1, 1, limit(A, 30));
+        answer();
+        ticks(4);
         uplink.expectMessageClass(LimitsReported.class);
     }
 
