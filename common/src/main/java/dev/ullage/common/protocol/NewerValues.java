@@ -39,8 +39,9 @@ import org.slf4j.LoggerFactory;
  * sample of a whole device. Named in the serializer's settings as a Jackson module.
  *
  * <p>A report is read without it: an enum that has a value for that says it ({@link #INSTEAD}), else what it is needed
- * for is left out, up to the nearest list or optional part. An order or a write is obeyed as a whole or not at all, and
- * a record that is kept is kept as a whole: these are refused, like a report in which nothing can be left out.
+ * for is left out, up to the nearest list or optional part. An order or a write is obeyed as a whole or not at all:
+ * these are refused, like a report in which nothing can be left out. A record that is kept is kept as a whole: in one,
+ * even a field that is not known is too much, for without it the record would have the stamp of the whole one.
  */
 public final class NewerValues extends SimpleModule {
     private static final long serialVersionUID = 1L;
@@ -81,8 +82,8 @@ public final class NewerValues extends SimpleModule {
     private static final class UnknownValueException extends JsonMappingException {
         private static final long serialVersionUID = 1L;
 
-        UnknownValueException(JsonParser parser, Class<?> type, String value) {
-            super(parser, "\"" + value + "\" is no " + type.getSimpleName() + " that this version knows");
+        UnknownValueException(JsonParser parser, String message) {
+            super(parser, message);
         }
     }
 
@@ -104,10 +105,33 @@ public final class NewerValues extends SimpleModule {
                         instead == null ? "what needs it is left out" : "read as " + instead);
             }
             if (instead == null) {
-                throw new UnknownValueException(context.getParser(), type, value);
+                throw new UnknownValueException(
+                        context.getParser(),
+                        "\"" + value + "\" is no " + type.getSimpleName() + " that this version knows");
             }
             return instead;
         }
+
+        @Override
+        public boolean handleUnknownProperty(
+                DeserializationContext context,
+                JsonParser parser,
+                JsonDeserializer<?> deserializer,
+                Object partOrClass,
+                String name)
+                throws IOException {
+            Class<?> part = partOrClass instanceof Class<?> type ? type : partOrClass.getClass();
+            if (isKept(part) && context.getAttribute(AS_A_WHOLE) != null) {
+                throw new UnknownValueException(
+                        parser,
+                        "\"" + name + "\" is no part of a " + part.getSimpleName() + " that this version knows");
+            }
+            return false;
+        }
+    }
+
+    private static boolean isKept(Class<?> part) {
+        return part == OperatorRecord.class || part.getDeclaringClass() == OperatorRecord.class;
     }
 
     private static final class Modifier extends BeanDeserializerModifier {

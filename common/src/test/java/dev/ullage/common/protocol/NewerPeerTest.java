@@ -83,7 +83,11 @@ final class NewerPeerTest {
     @MethodSource("messages")
     void aFieldThatWasAddedIsIgnoredAtEveryDepth(Named named) throws IOException {
         ObjectNode tree = tree(named.message());
+        JsonNode kept = isKept(named.message()) ? tree.remove("record") : null;
         objects(tree).forEach(object -> object.putObject("addedLater").put("value", 1));
+        if (kept != null) {
+            tree.set("record", kept);
+        }
 
         assertThat(read(tree, named.message())).isEqualTo(named.message());
     }
@@ -107,6 +111,32 @@ final class NewerPeerTest {
                         .isInstanceOf(named.message().getClass());
             }
         }
+    }
+
+    private static boolean isKept(WireMessage message) {
+        return message instanceof KeepWishes || message instanceof ToCoordinator.WishesReported;
+    }
+
+    // Goal: whoever keeps a record under its stamp has all of it. Method: one field is added to each object in turn.
+    @ParameterizedTest
+    @MethodSource("messages")
+    void aRecordWithAFieldThatWasAddedIsNotKept(Named named) throws IOException {
+        int count = isKept(named.message())
+                ? objects(tree(named.message()).get("record")).size()
+                : 0;
+        int refused = 0;
+        for (int i = 0; i < count; i++) {
+            ObjectNode tree = tree(named.message());
+            ObjectNode object = objects(tree.get("record")).get(i);
+            boolean isAmount = object.has("value") || object.has("epoch") || object.has("basisPoints");
+            object.put("addedLater", 1);
+            if (!isAmount) {
+                assertThatThrownBy(() -> read(tree, named.message()))
+                        .hasMessageContaining("\"addedLater\" is no part of a ");
+                refused++;
+            }
+        }
+        assertThat(refused > 3).isEqualTo(isKept(named.message()));
     }
 
     private static boolean isObeyedOrKept(WireMessage message) {

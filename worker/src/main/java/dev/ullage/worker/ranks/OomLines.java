@@ -28,8 +28,8 @@ final class OomLines {
         String phase = fields.text("phase");
         return RankCodec.phase(phase)
                 .<RankMessage>map(known -> ranOut(fields, known))
-                .orElseGet(() -> new RankMessage.NotKnown(
-                        RankCodec.shown("phase of an oom", phase), OptionalLong.empty()));
+                .orElseGet(() ->
+                        new RankMessage.NotKnown(RankCodec.shown("phase of an oom", phase), OptionalLong.empty()));
     }
 
     private static RankMessage.RanOut ranOut(Fields fields, Phase phase) {
