@@ -35,6 +35,8 @@ class FakeWorker:
         self.device_total_bytes: Optional[int] = 80 << 30
         self.refuse_with: Optional[str] = None
         self.local_rank: Optional[int] = None
+        #: What the welcome says that this worker understands; an older one says nothing.
+        self.understands: Dict[str, Any] = {"snapshotSteps": 500, "reports": True}
         self.reads = threading.Event()
         self.reads.set()
         self.answers = True
@@ -175,7 +177,7 @@ class FakeWorker:
             "session": f"s/{hello['rank']}@{hello['pid']}:1", "token": "dG9r",
             "device": "GPU-5a000000-0000-0000-0000-000000000000", "deviceIndex": 0, "deviceName": "H100-80G",
             "deviceKind": self.device_kind, "deviceTotalBytes": self.device_total_bytes, "node": "host-a",
-            "snapshotSteps": 500, "reports": True})
+            **self.understands})
         if self.limits is not None:
             self._send(connection, {"type": "limits", "sequence": self.sequence, "limitBytes": self.limits})
         if self.turns is not None:

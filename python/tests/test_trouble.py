@@ -106,6 +106,21 @@ class Trouble(WithWorker):
         self.worker.say({"type": "limits", "sequence": 1, "limitBytes": dict(uniform(9), NEW=1), "why": "growth"})
         self.assertEqual(9, rank.wait_for_limit(5))
 
+    def test_a_worker_that_came_back_older_is_told_nothing_that_was_meant_for_the_one_before(self):
+        rank = self.connect()
+        self.worker.stop()
+        self.worker.wait_until(lambda: not rank.connected)
+        rank._session.soft({"type": "report", "step": 1, "steps": 1, "elapsedMillis": 1})
+        self.worker.understands = {}
+        self.worker.start()
+        self.worker.wait_for("hello", 2)
+        self.worker.wait_until(lambda: rank.connected)
+        self.worker.order(1, uniform(9))
+        self.worker.wait_for("confirm", sequence=1)
+        rank.close()
+        self.worker.wait_for("bye")
+        self.assertEqual([], self.worker.heard("report"))
+
     def test_after_a_final_error_it_does_not_try_again(self):
         for number, code in enumerate(("BAD_VERSION", "NOT_YOURS", "NO_SUCH_DEVICE", "STALE_RESTART")):
             self.worker.refuse_with = code

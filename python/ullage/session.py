@@ -228,6 +228,8 @@ class Session(threading.Thread):
             self._attach_at = time.monotonic()
             self._backoff.reset()
             self._owner.welcomed(message)
+            with self._lock:
+                self._soft.clear()  # put there for another worker, which may have understood more than this one
             self.mail.welcomed()
         elif message["type"] == "limits":
             self._owner.ordered(message)

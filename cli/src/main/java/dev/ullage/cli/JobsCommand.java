@@ -45,7 +45,13 @@ final class JobsCommand implements Callable<Integer> {
     public Integer call() throws ApiException, CommandFailure {
         ApiClient client = server.client();
         ObjectNode jobs = client.jobs();
-        jobs.set("requests", requests(client));
+        JsonNode requests = requests(client);
+        jobs.set("requests", requests);
+        if (requests.isNull()) {
+            environment
+                    .err()
+                    .println("ullage: the queue is not known: the coordinator did not answer; it may be older");
+        }
         environment
                 .out()
                 .print(
@@ -57,15 +63,19 @@ final class JobsCommand implements Callable<Integer> {
         return ExitCode.OK.code();
     }
 
-    /** A coordinator from before there was a queue has none. */
+    /**
+     * A coordinator from before there was a queue has none. Where only the node that is asked knows of queues, the
+     * coordinator says nothing, and null says that.
+     */
     private static JsonNode requests(ApiClient client) throws ApiException {
         try {
             return client.requests().path("items");
         } catch (ApiException e) {
-            if (e.reason() == ApiException.Reason.UNUSABLE) {
-                return JsonNodeFactory.instance.arrayNode();
-            }
-            throw e;
+            return switch (e.reason()) {
+                case UNUSABLE -> JsonNodeFactory.instance.arrayNode();
+                case UNREACHABLE -> JsonNodeFactory.instance.nullNode();
+                default -> throw e;
+            };
         }
     }
 }

@@ -124,6 +124,20 @@ class UllageMainTest {
         assertThat(run("jobs", "--json").out()).contains("\"requests\":[{\"job\":\"large\"");
     }
 
+    // The node that is asked knows of queues, the coordinator is from before there were any and does not answer.
+    @Test
+    void jobsAreShownThoughNothingIsKnownOfTheQueue() {
+        server.answerWith(200, "{\"schema\":1,\"time\":\"t\",\"total\":0,\"items\":[]}");
+        server.answerAt("/api/v1/requests", 503, "{\"detail\":\"no coordinator answered\"}");
+
+        assertThat(run("jobs"))
+                .isEqualTo(new Outcome(
+                        0,
+                        "no jobs\n",
+                        "ullage: the queue is not known: the coordinator did not answer; it may be older\n"));
+        assertThat(run("jobs", "--json").out()).contains("\"requests\":null");
+    }
+
     @Test
     void ranksOfAJobThatIsNotThereAreNoneAndTheNearestIsNamed() {
         server.answerWith(

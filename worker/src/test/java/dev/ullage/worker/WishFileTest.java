@@ -57,7 +57,7 @@ class WishFileTest {
                 {"schema":1,"record":{"stamp":{"token":{"epoch":3,"uid":"uid"},"sequence":17},
                  "drains":[{"node":{"value":"n1"},"atMillis":1767225600000,"reason":"fan","by":null}],
                  "jobs":[{"job":{"value":"bert"},"share":{"basisPoints":5000},"policy":"growth","priority":"HIGH",
-                  "ranks":[{"rank":3,"share":null,"limit":{"value":32212254720}}],"later":1}]}}
+                  "ranks":[{"rank":3,"share":null,"limit":{"value":32212254720}}]}]}}
                 """);
 
         assertThat(new WishFile(folder).read()).contains(RECORD);
@@ -66,7 +66,10 @@ class WishFileTest {
     @Test
     void whatCannotBeReadIsPutAsideAndTheWorkerStartsWithout() throws IOException {
         Path damaged = folder.resolve(WishFile.NAME);
-        for (String text : List.of("", "{", "[]", "{\"schema\":2,\"record\":{}}", "{\"schema\":1}")) {
+        // The last is a newer version's: without the field it would be another record of the same stamp.
+        String newer = "{\"schema\":1,\"record\":{\"stamp\":{\"token\":{\"epoch\":3,\"uid\":\"u\"},\"sequence\":17},"
+                + "\"drains\":[],\"jobs\":[],\"addedLater\":[]}}";
+        for (String text : List.of("", "{", "[]", "{\"schema\":2,\"record\":{}}", "{\"schema\":1}", newer)) {
             Files.writeString(damaged, text);
             assertThat(new WishFile(folder).read()).as(text).isEmpty();
             assertThat(damaged).doesNotExist();

@@ -286,6 +286,9 @@ public final class UllageNode implements AutoCloseable {
                 ClusterSingleton.get(context.getSystem()).init(singleton);
         coordinator = proxy;
         worker.ifPresent(runtime -> context.spawn(link(runtime.hub(), proxy), "link"));
+        if (!roles.contains(Role.COORDINATOR)) {
+            context.spawn(LostCluster.create(LostCluster.AFTER), "lost-cluster");
+        }
         token.ifPresent(secret -> HttpApi.start(context.getSystem(), settings.http(), proxy, node, secret, metrics)
                 .whenComplete(this::onHttp));
         return Behaviors.empty();

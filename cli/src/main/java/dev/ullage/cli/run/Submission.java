@@ -17,6 +17,7 @@ import java.util.Optional;
  */
 final class Submission {
     private static final JsonMapper JSON = new JsonMapper();
+    private static final String ROOM = "room";
 
     private final ApiClient client;
     private final String token;
@@ -49,10 +50,10 @@ final class Submission {
         ObjectNode now = body.deepCopy();
         now.put("waitedMillis", waitedMillis + sinceAnswer().toMillis());
         now.put("running", isRunning);
-        room.filter(known -> isRunning).ifPresent(known -> now.put("room", known));
-        JsonNode state = client.submit(job, now, token);
+        room.filter(known -> isRunning).ifPresent(known -> now.put(ROOM, known));
+        JsonNode state = submit(now);
         if (!isRunning) {
-            room = Optional.ofNullable(state.path("room").textValue());
+            room = Optional.ofNullable(state.path(ROOM).textValue());
         }
         waitedMillis = state.path("waitedMillis").asLong(waitedMillis);
         waitedAt = clock.instant();
@@ -60,6 +61,21 @@ final class Submission {
         // An operator may have chosen another: the next coordinator is to know it.
         Optional.ofNullable(state.path("priority").textValue()).ifPresent(priority -> body.put("priority", priority));
         return state;
+    }
+
+    /** A node of before rooms had names refuses the field: said without, the lease is renewed there too. */
+    private JsonNode submit(ObjectNode now) throws ApiException {
+        try {
+            return client.submit(job, now, token);
+        } catch (ApiException e) {
+            boolean isOlder =
+                    now.has(ROOM) && String.valueOf(e.getMessage()).contains("unknown field \"" + ROOM + "\"");
+            if (!isOlder) {
+                throw e;
+            }
+            now.remove(ROOM);
+            return client.submit(job, now, token);
+        }
     }
 
     private Duration sinceAnswer() {

@@ -1,6 +1,7 @@
 package dev.ullage.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ullage.cli.FakeServer;
 import dev.ullage.cli.FakeServer.Request;
@@ -52,6 +53,21 @@ class SubmissionTest {
         assertThat(bodies())
                 .containsExactly(
                         "{\"submitter\":\"me\",\"waitedMillis\":0,\"running\":false}", running, running, running);
+    }
+
+    @Test
+    void aNodeOfBeforeRoomsHadNamesIsToldWithoutSoThatTheLeaseIsRenewedThereToo() throws ApiException {
+        server.answerWith(200, PLACED);
+        submission.say(false);
+        String older =
+                "{\"status\":400,\"detail\":\"no\",\"errors\":[\"unknown field \\\"room\\\"; known: ranks, running\"]}";
+        server.answerWith(400, older);
+
+        assertThatThrownBy(() -> submission.say(true)).hasMessageContaining("unknown field \"room\"");
+
+        String running = "{\"submitter\":\"me\",\"waitedMillis\":0,\"running\":true";
+        assertThat(bodies().subList(1, bodies().size()))
+                .containsExactly(running + ",\"room\":\"bert#1:first#4\"}", running + "}");
     }
 
     @Test

@@ -27,11 +27,4 @@ public enum EnforcedBy {
                 .filter(value -> value.label().equals(label))
                 .findFirst();
     }
-
-    /** The value with this label; throws {@link IllegalArgumentException} that names the accepted ones. */
-    public static EnforcedBy ofLabel(String label) {
-        return find(label)
-                .orElseThrow(() -> new IllegalArgumentException("unknown enforcement \"" + label
-                        + "\"; known: driver, hami-core, torch, mps, env, allocator, advisory"));
-    }
 }

@@ -327,7 +327,8 @@ final class ApiRoutes extends AllDirectives {
         return Problem.of(
                 StatusCodes.SERVICE_UNAVAILABLE,
                 "no coordinator answered node " + self + " within " + ANSWER_WITHIN.toSeconds()
-                        + " s; one may be about to take over");
+                        + " s; one may be about to take over, or the one there is has an older version than this node"
+                        + " and does not know the question");
     }
 
     static HttpResponse unexpected(ToOperator answer) {

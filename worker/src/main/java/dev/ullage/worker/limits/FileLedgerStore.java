@@ -1,6 +1,9 @@
 package dev.ullage.worker.limits;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.exc.InvalidFormatException;
+import com.fasterxml.jackson.databind.exc.InvalidTypeIdException;
+import dev.ullage.common.ledger.DeviceLedger;
 import dev.ullage.common.ledger.LedgerEvent;
 import dev.ullage.common.protocol.WriteTimes;
 import java.io.IOException;
@@ -139,9 +142,19 @@ public final class FileLedgerStore implements LedgerStore {
         bytes.position(start + RECORD_HEADER_BYTES).get(payload);
         try {
             return codec.decode(payload);
+        } catch (InvalidTypeIdException e) {
+            // The checksum holds, so a worker wrote it as it is.
+            throw e.getTypeId() == null ? noEvents(start, e) : new LedgerNewerException(file, start, e.getTypeId());
+        } catch (InvalidFormatException e) {
+            boolean isNewer = e.getTargetType().isEnum();
+            throw isNewer ? new LedgerNewerException(file, start, String.valueOf(e.getValue())) : noEvents(start, e);
         } catch (JsonProcessingException e) {
-            throw new LedgerCorruptException(file, start, "not a list of events: " + e.getOriginalMessage());
+            throw noEvents(start, e);
         }
+    }
+
+    private LedgerCorruptException noEvents(int start, JsonProcessingException e) {
+        return new LedgerCorruptException(file, start, "not a list of events: " + e.getOriginalMessage());
     }
 
     @Override
@@ -206,6 +219,16 @@ public final class FileLedgerStore implements LedgerStore {
     @Override
     public long length() {
         return length;
+    }
+
+    @Override
+    public void condense() throws IOException {
+        List<LedgerEvent> events = replay();
+        if (events.size() > 1) {
+            compact(DeviceLedger.open(events.get(0))
+                    .apply(events.subList(1, events.size()))
+                    .snapshot());
+        }
     }
 
     @Override

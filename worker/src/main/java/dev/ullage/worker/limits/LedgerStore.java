@@ -21,6 +21,13 @@ public interface LedgerStore extends Closeable {
     /** Replaces everything by one snapshot: after it, {@link #replay} would return just this. */
     void compact(LedgerEvent.Snapshot snapshot) throws IOException;
 
+    /**
+     * For an orderly end: leaves one snapshot of what was appended, whatever its owner believes. A version from before
+     * some kind of event cannot read a file with one in it. It reads a snapshot, and passes over fields that it does
+     * not know; so a worker that was stopped in order can be followed by an older one.
+     */
+    void condense() throws IOException;
+
     /** How many events a replay would return; what decides when to compact. */
     long length();
 }

@@ -336,8 +336,8 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
     }
 
     private Behavior<Command> onStopped() {
-        try {
-            setup.store().close();
+        try (LedgerStore store = setup.store()) {
+            store.condense();
         } catch (IOException e) {
             LOG.warn("device={} reason=\"closing the ledger failed: {}\"", device(), e.getMessage());
         }

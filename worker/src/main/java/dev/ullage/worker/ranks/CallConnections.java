@@ -7,8 +7,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.time.Clock;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +20,10 @@ import org.slf4j.LoggerFactory;
  * answers it. Only its own rank is kept waiting when that rank does not read.
  */
 final class CallConnections {
+    /** Said once for each connection, with its session and what was said. */
+    static final String NOT_KNOWN =
+            "session={} ignored=\"{}\" reason=\"not known to this worker: the client is of a newer version\"";
+
     private static final Logger LOG = LoggerFactory.getLogger(CallConnections.class);
 
     private final RankGate gate;
@@ -51,7 +57,7 @@ final class CallConnections {
         ByteBuffer buffer = ByteBuffer.allocateDirect(8 * 1024);
         try (channel) {
             channel.configureBlocking(true);
-            Calls calls = new Calls(channel, handle);
+            Calls calls = new Calls(channel, handle, new AtomicBoolean());
             write(channel, gate.codec().attached());
             serveLines(calls, lines);
             while (channel.read(buffer) >= 0) {
@@ -67,7 +73,7 @@ final class CallConnections {
     }
 
     /** One connection, and the process it serves. */
-    private record Calls(SocketChannel channel, SessionHandle handle) {}
+    private record Calls(SocketChannel channel, SessionHandle handle, AtomicBoolean hasSaidUnknown) {}
 
     private void serveLines(Calls calls, LineBuffer lines) throws IOException {
         try {
@@ -118,7 +124,21 @@ final class CallConnections {
             calls.handle().seat().released(released.id());
             return null;
         }
+        if (message instanceof RankMessage.NotKnown unknown) {
+            passOver(calls, unknown);
+            return null;
+        }
         throw new BadMessageException(Code.BAD_MESSAGE, "only phase and turn are understood on a call connection");
+    }
+
+    /** Whoever waits for an answer is told that no limit was granted for that; it has the one that it knows. */
+    private void passOver(Calls calls, RankMessage.NotKnown unknown) throws IOException {
+        if (calls.hasSaidUnknown().compareAndSet(false, true)) {
+            LOG.warn(NOT_KNOWN, calls.handle().id(), unknown.what());
+        }
+        if (unknown.id().isPresent()) {
+            write(calls.channel(), gate.codec().entered(unknown.id().getAsLong(), 0, OptionalLong.empty()));
+        }
     }
 
     /** Waits, which nobody else on this thread minds. A turn that cannot be told of is given back. */

@@ -6,6 +6,7 @@ import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.OomKind;
 import dev.ullage.common.model.OomLevel;
+import dev.ullage.common.model.Phase;
 import dev.ullage.common.protocol.BatchShares;
 import dev.ullage.common.protocol.JobDirective;
 import dev.ullage.common.protocol.JobDirective.Cause;
@@ -17,16 +18,25 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 
 /** The lines about running out of memory: {@code oom}, {@code directive} and {@code directive-applied}. */
 final class OomLines {
     private OomLines() {}
 
-    static RankMessage.RanOut ranOut(Fields fields) {
+    static RankMessage ranOut(Fields fields) {
+        String phase = fields.text("phase");
+        return RankCodec.phase(phase)
+                .<RankMessage>map(known -> ranOut(fields, known))
+                .orElseGet(() ->
+                        new RankMessage.NotKnown(RankCodec.shown("phase of an oom", phase), OptionalLong.empty()));
+    }
+
+    private static RankMessage.RanOut ranOut(Fields fields, Phase phase) {
         return new RankMessage.RanOut(
                 fields.number("sequence"),
                 fields.number("step"),
-                RankCodec.phase(fields.text("phase")),
+                phase,
                 fields.optionalText("kind").map(OomLines::kind).orElse(OomKind.UNKNOWN),
                 new Figures(
                         fields.optionalBytes("requestedBytes"),

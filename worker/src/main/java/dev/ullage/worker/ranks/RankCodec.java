@@ -44,6 +44,7 @@ final class RankCodec {
 
     private static final int MAX_TEXT_LENGTH = 200;
     private static final int MAX_REASON_LENGTH = 400;
+    private static final int MAX_SHOWN_LENGTH = 40;
 
     private final ObjectMapper mapper = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
@@ -94,12 +95,10 @@ final class RankCodec {
             case "directive-applied" -> OomLines.applied(fields);
             case "bye" -> new RankMessage.Bye();
             case "attach" -> new RankMessage.Attach(fields.text("session"), fields.text("token"));
-            case "phase" ->
-                new RankMessage.PhaseEntered(
-                        phase(fields.text("phase")), fields.optionalNumber("step"), fields.optionalNumber("id"));
+            case "phase" -> phaseEntered(fields);
             case "turn" -> new RankMessage.TurnAsked(fields.number("id"));
             case "turn-released" -> new RankMessage.TurnReleased(fields.number("id"));
-            default -> throw bad("unknown type \"" + type + "\"");
+            default -> new RankMessage.NotKnown(shown("type", type), OptionalLong.empty());
         };
     }
 
@@ -110,7 +109,8 @@ final class RankCodec {
                 sequence,
                 inForce,
                 fields.optionalBytes("heldBytes"),
-                EnforcedBy.ofLabel(fields.text("enforcedBy")),
+                // A means that only a newer worker knows is none that this one could count on.
+                EnforcedBy.find(fields.text("enforcedBy")).orElse(EnforcedBy.ADVISORY),
                 fields.object("needsRestart")
                         .map(part -> new NeedsRestart(inForce, part.bytes("limitBytes"), part.shortText("reason"))));
     }
@@ -123,7 +123,6 @@ final class RankCodec {
         }
         List<EnforcedBy> canEnforce = new ArrayList<>();
         for (String label : fields.texts("canEnforce")) {
-            // A means that only a newer worker knows is none that this one could count on.
             EnforcedBy.find(label).ifPresent(canEnforce::add);
         }
         RankFacts facts = new RankFacts(
@@ -167,13 +166,29 @@ final class RankCodec {
                 : Optional.empty();
     }
 
-    static Phase phase(String name) {
+    private static RankMessage phaseEntered(Fields fields) {
+        String name = fields.text("phase");
+        OptionalLong step = fields.optionalNumber("step");
+        OptionalLong id = fields.optionalNumber("id");
+        return phase(name)
+                .<RankMessage>map(phase -> new RankMessage.PhaseEntered(phase, step, id))
+                .orElseGet(() -> new RankMessage.NotKnown(shown("phase", name), id));
+    }
+
+    /** Empty: only a newer client knows it. */
+    static Optional<Phase> phase(String name) {
         for (Phase phase : Phase.values()) {
             if (phase.name().equals(name)) {
-                return phase;
+                return Optional.of(phase);
             }
         }
-        throw new IllegalArgumentException("unknown phase \"" + name + "\"; known: " + List.of(Phase.values()));
+        return Optional.empty();
+    }
+
+    /** For the log: one short line, whatever the client wrote. */
+    static String shown(String what, String name) {
+        String line = name.replaceAll("\\p{Cntrl}", "?");
+        return what + " " + (line.length() <= MAX_SHOWN_LENGTH ? line : line.substring(0, MAX_SHOWN_LENGTH) + "...");
     }
 
     /** @param localRank the number this worker gave the rank, where its launcher does not say one */

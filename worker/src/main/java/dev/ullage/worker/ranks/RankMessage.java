@@ -122,6 +122,14 @@ sealed interface RankMessage {
 
     record Bye() implements RankMessage {}
 
+    /**
+     * What only a newer client says; this worker goes on without.
+     *
+     * @param what it is, for the log: short, without control characters
+     * @param id present when an answer is wanted
+     */
+    record NotKnown(String what, OptionalLong id) implements RankMessage {}
+
     record Attach(String session, String token) implements RankMessage {}
 
     /** It wants a turn, and waits for the answer. Each time it asks it takes a greater number. */

@@ -239,7 +239,12 @@ public final class RankServer implements AutoCloseable {
         if (!connection.isIntroduced()) {
             throw new BadMessageException(Code.BAD_MESSAGE, "the first line must be hello or attach");
         }
-        gate.said(connection, message);
+        if (!(message instanceof RankMessage.NotKnown unknown)) {
+            gate.said(connection, message);
+        } else if (connection.isFirstUnknown()) {
+            SessionHandle session = connection.session();
+            LOG.warn(CallConnections.NOT_KNOWN, session == null ? "?" : session.id(), unknown.what());
+        }
         return true;
     }
 

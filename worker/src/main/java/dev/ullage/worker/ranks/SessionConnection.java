@@ -28,6 +28,7 @@ final class SessionConnection implements RankChannel {
     private int queuedBytes;
     private volatile @Nullable SessionHandle session;
     private boolean introduced;
+    private boolean saidUnknown;
 
     /**
      * @param onOwnThread runs a task on the socket's thread
@@ -63,6 +64,13 @@ final class SessionConnection implements RankChannel {
 
     void introduce() {
         introduced = true;
+    }
+
+    /** Whether this is the first line on this connection that only a newer worker would know. */
+    boolean isFirstUnknown() {
+        boolean isFirst = !saidUnknown;
+        saidUnknown = true;
+        return isFirst;
     }
 
     @Nullable

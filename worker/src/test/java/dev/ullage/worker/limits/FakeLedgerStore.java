@@ -15,6 +15,7 @@ final class FakeLedgerStore implements LedgerStore {
     private WriteTimes writeTimes = WriteTimes.NONE;
     private boolean fails;
     private boolean closed;
+    private boolean condensed;
 
     /** What to do when everything is written and the caller does not know it yet. */
     void beforeAppendReturns(Runnable action) {
@@ -25,8 +26,9 @@ final class FakeLedgerStore implements LedgerStore {
         fails = true;
     }
 
+    /** After the events were brought together. */
     synchronized boolean isClosed() {
-        return closed;
+        return closed && condensed;
     }
 
     synchronized List<List<LedgerEvent>> records() {
@@ -57,6 +59,11 @@ final class FakeLedgerStore implements LedgerStore {
     public synchronized void compact(LedgerEvent.Snapshot snapshot) {
         records.clear();
         records.add(List.of(snapshot));
+    }
+
+    @Override
+    public synchronized void condense() {
+        condensed = true;
     }
 
     @Override

@@ -1,12 +1,18 @@
 package dev.ullage.worker.limits;
 
+import static dev.ullage.common.testing.DeviceBuilder.aDevice;
 import static dev.ullage.common.testing.Fixtures.token;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.ullage.common.ledger.DeviceLedger;
 import dev.ullage.common.ledger.LedgerEvent;
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Reservation;
 import dev.ullage.common.protocol.WriteTimes;
+import dev.ullage.common.testing.Reservations;
 import dev.ullage.common.testing.TestClock;
 import dev.ullage.worker.testing.LogWatch;
 import java.io.IOException;
@@ -31,6 +37,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A ledger file after power cuts and after damage: the first may lose what nobody was told, the second is refused. */
 class FileLedgerStoreTest {
@@ -233,6 +241,58 @@ class FileLedgerStoreTest {
             Files.write(file, whole);
             assertThatThrownBy(this::replayed).as("length %s", length).isInstanceOf(LedgerCorruptException.class);
         }
+    }
+
+    // What a version from before an event cannot read; it says what, and what to do is not to move the file away.
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "added-later | {'event':'added-later','amount':1}",
+                "URGENT      | {'event':'reservation-made','reservation':{'priority':'URGENT'}}"
+            })
+    void whatOnlyANewerVersionKnowsIsRefusedAsThatAndTheFileLeftAlone(String what, String event) throws IOException {
+        byte[] record = record("[" + event.replace('\'', '"') + "]");
+        byte[] content = ByteBuffer.allocate(HEADER_BYTES + record.length)
+                .put(new byte[] {'U', 'L', 'L', 'A', 'G', 'E', 0, 1})
+                .put(record)
+                .array();
+        Files.write(file, content);
+
+        assertThatThrownBy(this::replayed)
+                .isInstanceOf(LedgerNewerException.class)
+                .hasMessage("ledger file " + file + " was written by a newer version of Ullage: the record at byte 8"
+                        + " has \"" + what + "\" in it, which this one does not know. It was left untouched. Start the"
+                        + " newer version again. To go back to this one, stop the newer worker in order (SIGTERM): it"
+                        + " then leaves a file that this version can read; see \"Upgrading\" in docs/operations.md");
+        assertThat(file).hasBinaryContent(content);
+    }
+
+    // The first versions know none of the events about reservations.
+    @Test
+    void aLedgerWhoseReservationsHaveEndedHasNoneOfTheirEventsOnceItIsCondensed() throws IOException {
+        Reservation room = Reservations.reservation("job", 1, MemoryBytes.ofMebibytes(1));
+        try (FileLedgerStore store = FileLedgerStore.open(file, clock)) {
+            store.append(List.of(aDevice().opened(), new LedgerEvent.TokenSeen(token(7))));
+            store.append(List.of(new LedgerEvent.ReservationMade(room)));
+            store.append(List.of(new LedgerEvent.ReservationReleased(room.id())));
+        }
+        List<LedgerEvent> before = replayed();
+        assertThat(Files.readString(file, ISO_8859_1)).contains("reservation-made");
+
+        try (FileLedgerStore store = FileLedgerStore.open(file, clock)) {
+            store.replay();
+            store.condense();
+        }
+
+        assertThat(Files.readString(file, ISO_8859_1))
+                .contains("\"event\":\"snapshot\"")
+                .doesNotContain("reservation-");
+        assertThat(replayed())
+                .containsExactly(DeviceLedger.open(before.get(0))
+                        .apply(before.subList(1, before.size()))
+                        .snapshot());
     }
 
     @Test
