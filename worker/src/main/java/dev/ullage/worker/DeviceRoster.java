@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The devices a worker owns, with their locks and ledgers: those it found at the start and those that came later, as
  * when the layout of MIG instances changes. One that vanishes stays owned: what its ranks hold is freed only when their
- * processes are gone.
+ * processes are gone. One whose memory has gone to other devices by a change of the layout is retired
+ * ({@link OwnedDevices}).
  *
  * <p>Owned by the thread that starts the worker, then by the one that looks for devices; {@link #present()},
  * {@link #memory} and {@link #measured} are for any.
@@ -46,8 +47,12 @@ final class DeviceRoster {
     /** How long the start waits for the first reading of a device. */
     private static final Duration FIRST_READING_WITHIN = Duration.ofSeconds(10);
 
-    /** A device with its ledger as the file says it. */
-    private record Opened(DeviceInfo info, LedgerStore store, DeviceLedger ledger) {}
+    /**
+     * A device with its ledger as the file says it.
+     *
+     * @param isNew whether there was no such file
+     */
+    private record Opened(DeviceInfo info, LedgerStore store, DeviceLedger ledger, boolean isNew) {}
 
     private final WorkerRuntime.Setup setup;
     private final OwnershipLocks locks;
@@ -57,6 +62,7 @@ final class DeviceRoster {
     private final Map<DeviceId, Opened> owned = new LinkedHashMap<>();
     private final Set<DeviceId> refused = new TreeSet<>();
     private final Map<DeviceId, MemoryUse> newest = new ConcurrentHashMap<>();
+    private final Map<DeviceId, String> retired = new LinkedHashMap<>();
     private volatile List<DeviceInfo> present = List.of();
 
     DeviceRoster(WorkerRuntime.Setup setup, OwnershipLocks locks, DeviceReaders readers, TurnDesk turns, Clock clock) {
@@ -97,9 +103,15 @@ final class DeviceRoster {
         return owned.values().stream().map(this::setupOf).toList();
     }
 
-    /** After a look for devices: takes over the new ones and says aloud which are gone. */
-    void update(List<DeviceInfo> found, Consumer<WorkerHub.DeviceSetup> onAdded) {
-        Set<DeviceId> before = ids(present);
+    /**
+     * After a look for devices: takes over the new ones and says aloud which are gone.
+     *
+     * @param onAdded is told of each that was not there before
+     * @param onSeen is told of them all when anything about them changed, be it only their order
+     */
+    void update(
+            List<DeviceInfo> found, Consumer<WorkerHub.DeviceSetup> onAdded, Consumer<WorkerHub.DevicesSeen> onSeen) {
+        List<DeviceInfo> before = present;
         List<DeviceInfo> usable = new ArrayList<>();
         for (DeviceInfo device : found) {
             if (owned.containsKey(device.id()) || takeOver(device, onAdded)) {
@@ -107,11 +119,41 @@ final class DeviceRoster {
             }
         }
         Set<DeviceId> now = ids(usable);
-        present.stream().filter(device -> !now.contains(device.id())).forEach(this::tellGone);
+        boolean isAnyRetired = retire(now);
+        before.stream()
+                .filter(device -> !now.contains(device.id()) && !retired.containsKey(device.id()))
+                .forEach(DeviceRoster::tellGone);
+        tellFound(ids(before), usable);
+        present = List.copyOf(usable);
+        if (isAnyRetired || !before.equals(usable)) {
+            onSeen.accept(new WorkerHub.DevicesSeen(present, Map.copyOf(retired)));
+        }
+    }
+
+    /** Which of those that are not there can hold nothing any more; once that is known, until they are back. */
+    private boolean retire(Set<DeviceId> now) {
+        boolean isAny = false;
+        retired.keySet().removeIf(now::contains);
+        for (DeviceId device : owned.keySet()) {
+            Optional<String> why =
+                    now.contains(device) || retired.containsKey(device) ? Optional.empty() : readers.retired(device);
+            if (why.isPresent()) {
+                isAny = true;
+                retired.put(device, why.get());
+                LOG.warn(
+                        "device={} state=RETIRED reason=\"{}; nothing can be promised on it any more, and what is"
+                                + " promised there stays until its ranks end\"",
+                        device,
+                        why.get());
+            }
+        }
+        return isAny;
+    }
+
+    private static void tellFound(Set<DeviceId> before, List<DeviceInfo> usable) {
         usable.stream()
                 .filter(device -> !before.contains(device.id()))
                 .forEach(device -> LOG.info("device={} name=\"{}\" reason=\"found\"", device.id(), device.name()));
-        present = List.copyOf(usable);
     }
 
     private static Set<DeviceId> ids(List<DeviceInfo> devices) {
@@ -136,9 +178,9 @@ final class DeviceRoster {
         }
     }
 
-    private void tellGone(DeviceInfo device) {
+    private static void tellGone(DeviceInfo device) {
         LOG.error(
-                "device={} name=\"{}\" reason=\"no longer listed by the driver: lost, or its MIG layout was changed."
+                "device={} name=\"{}\" reason=\"no longer listed by the driver, which does not say why: it may be lost."
                         + " Its ranks keep their grants until they end; stop them, or bring the device back\"",
                 device.id(),
                 device.name());
@@ -181,7 +223,7 @@ final class DeviceRoster {
             LedgerEvent first = new LedgerEvent.Opened(
                     device.id(), new BudgetTerms(allocatable, setup.reserve(), MemoryBytes.ZERO));
             store.append(List.of(first));
-            return new Opened(device, store, DeviceLedger.open(first));
+            return new Opened(device, store, DeviceLedger.open(first), true);
         }
         DeviceLedger ledger = DeviceLedger.open(past.get(0)).apply(past.subList(1, past.size()));
         if (!ledger.device().equals(device.id())) {
@@ -193,13 +235,16 @@ final class DeviceRoster {
                 past.size(),
                 ledger.grants().size(),
                 ledger.ceilings());
-        return new Opened(device, store, ledger);
+        return new Opened(device, store, ledger, false);
     }
 
     private WorkerHub.DeviceSetup setupOf(Opened device) {
         return new WorkerHub.DeviceSetup(
                 device.info(),
                 device.ledger().grants().stream().map(Grant::instance).toList(),
+                device.isNew()
+                        ? Optional.empty()
+                        : Optional.of(device.ledger().wanted().foreign()),
                 uplink -> LimitKeeper.create(new LimitKeeper.Setup(
                         setup.node(),
                         device.store(),

@@ -43,6 +43,7 @@ import dev.ullage.worker.sampling.Attribution;
 import dev.ullage.worker.sampling.Attribution.Placed;
 import dev.ullage.worker.sampling.Attributions;
 import dev.ullage.worker.sampling.DeviceTerms;
+import dev.ullage.worker.sampling.ForeignBounds;
 import dev.ullage.worker.sampling.ForeignMemory;
 import dev.ullage.worker.sampling.ReportPace;
 import dev.ullage.worker.sampling.RoundReport;
@@ -96,6 +97,14 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     /** A device was found that was not there when the worker started. */
     record DeviceAdded(DeviceSetup device) implements Command {}
 
+    /**
+     * What a look for devices came to.
+     *
+     * @param present as the driver describes them now
+     * @param retired those that can hold nothing any more, with the reason
+     */
+    record DevicesSeen(List<DeviceInfo> present, Map<DeviceId, String> retired) implements Command {}
+
     /** Something about a rank, to be handled by the sessions. */
     record ForSessions(RankSessions.Event event) implements Command {}
 
@@ -119,11 +128,13 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
      * A device.
      *
      * @param granted the processes its ledger has grants for: ranks from the first reading on, not strangers
+     * @param foreign memory of strangers as that ledger last knew it; empty in one that was never told
      * @param keeper how its keeper is made, given where its reports go
      */
     record DeviceSetup(
             DeviceInfo info,
             List<RankInstance> granted,
+            Optional<MemoryBytes> foreign,
             Function<ActorRef<ToCoordinator>, Behavior<LimitKeeper.Command>> keeper) {}
 
     /**
@@ -162,7 +173,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private final Map<DeviceId, ActorRef<LimitKeeper.Command>> keepers = new LinkedHashMap<>();
     private final Map<DeviceId, DeviceTerms> terms = new LinkedHashMap<>();
     private final Map<DeviceId, ReportPace> paces = new LinkedHashMap<>();
-    private final List<DeviceInfo> devices = new ArrayList<>();
+    private final OwnedDevices devices = new OwnedDevices();
     private final Attributions attributions = new Attributions();
     private final ActorRef<ToCoordinator> reports;
     private final RankSessions sessions;
@@ -203,7 +214,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         getContext().watchWith(keeper, new KeeperStopped(id));
         keepers.put(id, keeper);
         devices.add(device.info());
-        terms.put(id, new DeviceTerms(device.info().kind()));
+        terms.put(id, new DeviceTerms(device.info().kind(), device.foreign()));
         return keeper;
     }
 
@@ -224,6 +235,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                 .onMessage(Reported.class, this::onReported)
                 .onMessage(Sampled.class, this::onSampled)
                 .onMessage(DeviceAdded.class, this::onDeviceAdded)
+                .onMessage(DevicesSeen.class, this::onDevicesSeen)
                 .onMessage(FromCoordinator.class, this::onFromCoordinator)
                 .onMessage(LinkUp.class, this::onLinkUp)
                 .onMessage(LinkDown.class, this::onLinkDown)
@@ -257,7 +269,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                             setup.node(),
                             Protocol.VERSION,
                             highestToken,
-                            devices,
+                            devices.announced(),
                             Optional.of(new WishesHeld(wishes.map(OperatorRecord::stamp))),
                             Optional.of(host),
                             link.self()));
@@ -347,9 +359,10 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         if (command.message() instanceof LimitsReported report) {
             sessions.onReport(report);
             watch.reported(report);
-            devices.stream()
-                    .filter(device -> device.id().equals(report.device()))
-                    .forEach(device -> enforcer.want(device, watch.ceilings(device.id())));
+            devices.info(report.device()).ifPresent(device -> enforcer.want(device, watch.ceilings(device.id())));
+            if (devices.reported(report.device(), report.ledger())) {
+                onAnnounce();
+            }
             if (report.token().isPresent()
                     && (highestToken.isEmpty()
                             || highestToken.get().isOlderThan(report.token().get()))) {
@@ -366,7 +379,10 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private Behavior<Command> onSampled(Sampled command) {
         RoundReport round = new RoundReport(setup.node());
         Map<Long, Placed> ranks = sessions.byPid();
-        command.samples().forEach(sample -> sampled(sample, attributions.of(sample, ranks), round));
+        for (Sample read : command.samples()) {
+            Sample sample = devices.holding(read);
+            sampled(sample, attributions.of(sample, ranks), round);
+        }
         if (link != null) {
             round.messages(readsRounds).forEach(link.coordinator()::tell);
         }
@@ -377,25 +393,29 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         DeviceId device = sample.device();
         DeviceReading reading = sample.reading();
         Optional<MemoryBytes> foreign = ForeignMemory.of(reading, whose.ours());
+        List<RankSample> ranks = sessions.samplesOn(device);
+        Optional<ForeignBounds> bounds = foreign.isPresent()
+                ? Optional.empty()
+                : ForeignBounds.of(reading, whose, ranks, watch.ceilings(device));
         ActorRef<LimitKeeper.Command> keeper = keepers.get(device);
         DeviceTerms known = terms.get(device);
         if (keeper != null && known != null && sample.isFresh()) {
             reading.memory()
-                    .flatMap(memory -> known.news(memory, foreign, setup.clock().instant()))
+                    .flatMap(memory ->
+                            known.news(memory, foreign, bounds, setup.clock().instant()))
                     .ifPresent(news -> keeper.tell(new LimitKeeper.Measured(news.allocatable(), news.foreign())));
         }
         Map<Long, MemoryBytes> used = whose.useByRank(reading);
         if (sample.isFresh()) {
             reading.memory().ifPresent(memory -> sessions.read(device, memory));
             sessions.measured(device, used, setup.clock().instant().minus(sample.age()));
-            watch.measured(device, used).forEach(change -> tell(device, change));
+            watch.measured(device, used).forEach(change -> AlarmLog.tell(device, change));
         }
         List<String> problems = new ArrayList<>(reading.problems());
         problems.addAll(whose.problems());
-        if (reading.memory().isPresent() && foreign.isEmpty()) {
-            problems.add(ForeignMemory.UNKNOWN);
+        if (known != null) {
+            bounds.ifPresent(between -> problems.add(between.text(known.foreign())));
         }
-        List<RankSample> ranks = sessions.samplesOn(device);
         problems.addAll(watch.problems(device, used, ranks));
         if (link != null) {
             DeviceSampled newest = new DeviceSampled(
@@ -412,31 +432,24 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         }
     }
 
-    private static void tell(DeviceId device, EnforcementWatch.Change change) {
-        if (change.isRaised()) {
-            LOG.warn(
-                    "device={} rank={} alarm=ABOVE_CEILING used=\"{}\" bound=\"{}\" reason=\"its processes use more"
-                            + " than it was given; see whyNotHigher in the status for what could hold it\"",
-                    device,
-                    change.instance(),
-                    change.used(),
-                    change.bound());
-        } else {
-            LOG.info(
-                    "device={} rank={} alarm=OVER used=\"{}\" bound=\"{}\" reason=\"within its limit again\"",
-                    device,
-                    change.instance(),
-                    change.used(),
-                    change.bound());
-        }
-    }
-
     private Behavior<Command> onDeviceAdded(DeviceAdded command) {
         DeviceSetup device = command.device();
         DeviceId id = device.info().id();
         if (!keepers.containsKey(id)) {
             sessions.add(id, startKeeper(device));
             device.granted().forEach(instance -> sessions.watch(id, instance));
+        }
+        return onAnnounce();
+    }
+
+    private Behavior<Command> onDevicesSeen(DevicesSeen command) {
+        for (DeviceId device : devices.seen(command.present(), command.retired())) {
+            ActorRef<LimitKeeper.Command> keeper = keepers.get(device);
+            DeviceTerms known = terms.get(device);
+            if (keeper != null && known != null) {
+                DeviceTerms.Planned nothing = known.retired();
+                keeper.tell(new LimitKeeper.Measured(nothing.allocatable(), nothing.foreign()));
+            }
         }
         return onAnnounce();
     }

@@ -182,7 +182,8 @@ public final class WorkerRuntime implements AutoCloseable {
                     samples.forEach(roster::measured);
                     system.tell(new WorkerHub.Sampled(samples));
                 },
-                devices -> roster.update(devices, device -> system.tell(new WorkerHub.DeviceAdded(device))));
+                devices ->
+                        roster.update(devices, device -> system.tell(new WorkerHub.DeviceAdded(device)), system::tell));
         system.systemActorOf(Sampler.create(sampling), "sampler", DispatcherSelector.defaultDispatcher());
     }
 

@@ -71,8 +71,7 @@ record Offer(List<Host> hosts, List<String> unknown) {
             return Optional.empty();
         }
         MemoryBytes all = capacity.orElseThrow();
-        BudgetTerms terms = new BudgetTerms(
-                all, reserve.orElseThrow(), bytes(json, "foreignBytes").orElse(MemoryBytes.ZERO));
+        BudgetTerms terms = new BudgetTerms(all, reserve.orElseThrow(), foreign(json));
         MemoryBytes ledgerFree = bytes(json, "budgetInForceBytes")
                 .map(terms.budget()::min)
                 .orElse(terms.budget())
@@ -85,6 +84,13 @@ record Offer(List<Host> hosts, List<String> unknown) {
                 all.times(reserve.orElseThrow().complement()),
                 DeviceRoom.ofMemory(uuid, all, ledgerFree, bytes(json, "freeBytes"), out(json, isDraining)),
                 json.path("mig").isObject()));
+    }
+
+    /** As its ledger plans with; an older coordinator says only what was measured. */
+    private static MemoryBytes foreign(JsonNode json) {
+        return bytes(json, "plannedForeignBytes")
+                .or(() -> bytes(json, "foreignBytes"))
+                .orElse(MemoryBytes.ZERO);
     }
 
     /** Why a device takes nothing. */

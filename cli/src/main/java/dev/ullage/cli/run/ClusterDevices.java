@@ -82,9 +82,15 @@ record ClusterDevices(List<Host> hosts) {
                 ? Optional.of(new Share(json.path("reserveBasisPoints").intValue()))
                 : Optional.empty();
         Optional<BudgetTerms> terms = bytes(json, "allocatableBytes")
-                .flatMap(allocatable -> reserve.map(share -> new BudgetTerms(
-                        allocatable, share, bytes(json, "foreignBytes").orElse(MemoryBytes.ZERO))));
+                .flatMap(allocatable -> reserve.map(share -> new BudgetTerms(allocatable, share, foreign(json))));
         return new Device(info, terms, bytes(json, "ceilingBytes"));
+    }
+
+    /** As its ledger plans with; an older coordinator says only what was measured. */
+    private static MemoryBytes foreign(JsonNode json) {
+        return bytes(json, "plannedForeignBytes")
+                .or(() -> bytes(json, "foreignBytes"))
+                .orElse(MemoryBytes.ZERO);
     }
 
     /** A kind that only a newer coordinator knows is a device with memory of its own as far as this is concerned. */

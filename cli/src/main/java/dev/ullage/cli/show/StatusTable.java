@@ -94,7 +94,7 @@ public final class StatusTable {
                         Cell.of(size(device, "totalBytes")),
                         Cell.of(size(device, "usedBytes")),
                         Cell.of(size(device, "freeBytes")),
-                        Cell.of(size(device, "foreignBytes")),
+                        Cell.of(foreign(device)),
                         Cell.of(reserve(device)),
                         Cell.of(size(device, "budgetInForceBytes")),
                         Cell.of(size(device, "ceilingBytes")),
@@ -104,6 +104,13 @@ public final class StatusTable {
             }
         }
         return new Rows(table, isEmpty);
+    }
+
+    /** In parentheses where it is not told, and limits are planned with a bound. */
+    private static String foreign(JsonNode device) {
+        boolean isBound = device.path("foreignBytes").isNull()
+                && device.path("plannedForeignBytes").isIntegralNumber();
+        return isBound ? "(" + size(device, "plannedForeignBytes") + ")" : size(device, "foreignBytes");
     }
 
     private static Cell deviceNote(JsonNode node, JsonNode device) {

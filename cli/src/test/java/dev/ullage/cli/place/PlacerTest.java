@@ -45,6 +45,16 @@ class PlacerTest {
         return devices;
     }
 
+    // As under WSL: the driver does not tell it, and the ledger plans with a bound.
+    @Test
+    void foreignMemoryThatIsNotToldIsWhatLimitsArePlannedWith() {
+        ArrayNode devices = node("a", 0);
+        change(devices, 0).putNull("foreignBytes").put("plannedForeignBytes", 30 * GIB);
+
+        assertThat(found(gibibytes(1, 1, 50, Extent.SAME_NODE))).hasSize(1);
+        assertThat(place(gibibytes(1, 1, 51, Extent.SAME_NODE))).isNotInstanceOf(Answer.Found.class);
+    }
+
     private static ObjectNode change(ArrayNode devices, int index) {
         return (ObjectNode) devices.get(index);
     }

@@ -54,6 +54,14 @@ class StatusTableTest {
     }
 
     @Test
+    void foreignMemoryThatIsNotToldIsShownAsTheBoundThatIsPlannedWith() throws Exception {
+        JsonNode status = json(
+                STATUS.replace("\"foreignBytes\":null,", "\"foreignBytes\":null,\"plannedForeignBytes\":3221225472,"));
+
+        assertThat(StatusTable.render(status, Terminal.NONE)).contains("(3.0 GiB)");
+    }
+
+    @Test
     void whoHasATurnAndWhoWaitsHasALineForEachDevice() throws Exception {
         String turns =
                 """

@@ -3,7 +3,8 @@ package dev.ullage.common.model;
 import java.util.Optional;
 
 /**
- * What does not change about a device while its driver runs.
+ * How the driver describes a device. Only the id stays what it is: a driver may number its devices anew, and does when
+ * one is lost.
  *
  * @param id UUID, the only name a device is ever joined by
  * @param index position in the driver's (PCI bus) order, 0 or more, of a MIG device that of its parent; for people and

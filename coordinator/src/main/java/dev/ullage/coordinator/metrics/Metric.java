@@ -87,7 +87,7 @@ enum Metric {
             Kind.INFO,
             "ullage_device",
             List.of("node", "device", "index", "name", "kind", "pci_bus_id"),
-            "What does not change about a device; the bus id is empty where there is none."),
+            "How the driver describes a device now; the bus id is empty where there is none."),
     DEVICE_TOTAL(Kind.GAUGE, "ullage_device_memory_total_bytes", Label.DEVICE, "All memory of the device."),
     DEVICE_RESERVED(
             Kind.GAUGE, "ullage_device_memory_reserved_bytes", Label.DEVICE, "Memory the driver keeps for itself."),

@@ -68,7 +68,7 @@ class StatusJsonTest {
              "nodes":[{"node":"host-b","ageMillis":120,"draining":null,"devices":[{
                "uuid":"GPU-1","index":0,"name":"H100-80G","kind":"discrete","pciBusId":null,"mig":null,
                "totalBytes":85899345920,"reservedBytes":1073741824,"allocatableBytes":84825604096,
-               "usedBytes":12884901888,"freeBytes":71940702208,"foreignBytes":2147483648,
+               "usedBytes":12884901888,"freeBytes":71940702208,"foreignBytes":2147483648,"plannedForeignBytes":2147483648,
                "reserveBasisPoints":2500,"reserveInForceBasisPoints":2000,
                "budgetBytes":61471719424,"budgetInForceBytes":65712999628,
                "ceilingBytes":42949672960,"overBudget":true,"rollout":"SHRINKING","heldBack":"the report is too old",
@@ -197,6 +197,7 @@ class StatusJsonTest {
                         "usedBytes",
                         "freeBytes",
                         "foreignBytes",
+                        "plannedForeignBytes",
                         "reserveBasisPoints",
                         "reserveInForceBasisPoints",
                         "budgetBytes",

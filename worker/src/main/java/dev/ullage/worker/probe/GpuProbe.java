@@ -35,6 +35,15 @@ public interface GpuProbe extends AutoCloseable {
     List<DeviceProblem> problems();
 
     /**
+     * Why a device that was listed once and is not now can hold nothing any more: its memory was given to MIG
+     * instances, or it was an instance and is none now. Empty for one that is merely silent or lost, which may come
+     * back with all that it held. As found when last looked for; asks no driver.
+     */
+    default Optional<String> retired(DeviceId id) {
+        return Optional.empty();
+    }
+
+    /**
      * The order in which CUDA numbers the devices for a process that does not set {@code CUDA_DEVICE_ORDER}; empty when
      * that cannot be told. Asks CUDA, which is costly the first time, so only for who cannot do without.
      */

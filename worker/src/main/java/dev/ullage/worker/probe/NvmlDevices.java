@@ -23,6 +23,9 @@ record NvmlDevices(List<NvmlDevice> found, List<DeviceProblem> problems) {
     static final String IN_MIG_MODE =
             "the device is in MIG mode: its memory belongs to its instances and it is not allocated on itself";
 
+    static final String NO_INSTANCE_NOW =
+            "it was a MIG instance and is none now: its memory went back to its card, or to other instances";
+
     /** Answers to the question for the MIG mode that mean: this device or driver has no such mode. */
     static final Set<NvmlReturn> HAS_NO_MIG = EnumSet.of(NvmlReturn.NOT_SUPPORTED, NvmlReturn.FUNCTION_NOT_FOUND);
 
@@ -67,6 +70,35 @@ record NvmlDevices(List<NvmlDevice> found, List<DeviceProblem> problems) {
                 found.stream().filter(device -> device.info().index() == index).toList();
         Optional<DeviceId> id = here.stream().map(device -> device.info().id()).findFirst();
         return new NvmlDevices(here, List.of(new DeviceProblem(index, id, !here.isEmpty(), problem)));
+    }
+
+    /**
+     * Why a device that is not among {@link #found} can hold nothing; empty where it may only be silent or lost.
+     *
+     * @param last as it was when it was last found
+     */
+    Optional<String> retired(DeviceInfo last) {
+        if (last.mig().isEmpty()) {
+            return isCut(last.id()) ? Optional.of(IN_MIG_MODE) : Optional.empty();
+        }
+        DeviceId card = last.mig().get().parent();
+        boolean isGone = find(card).isPresent() || (isCut(card) && areAllInstancesSeen(card));
+        return isGone ? Optional.of(NO_INSTANCE_NOW) : Optional.empty();
+    }
+
+    private boolean isCut(DeviceId card) {
+        return problems.stream()
+                .anyMatch(problem -> isOf(card, problem) && problem.text().equals(IN_MIG_MODE));
+    }
+
+    /** One that could not be asked has no name, and may be any. */
+    private boolean areAllInstancesSeen(DeviceId card) {
+        return problems.stream().filter(problem -> isOf(card, problem)).noneMatch(cut -> problems.stream()
+                .anyMatch(other -> other.index() == cut.index() && other.id().isEmpty()));
+    }
+
+    private static boolean isOf(DeviceId card, DeviceProblem problem) {
+        return problem.id().equals(Optional.of(card));
     }
 
     /** Why a device that was listed once is not any more: by its name, wherever it is now, else by its index. */

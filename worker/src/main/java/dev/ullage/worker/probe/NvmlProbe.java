@@ -34,7 +34,7 @@ public final class NvmlProbe implements GpuProbe {
     private final NvmlScan scan;
     private final NvmlXids xids;
     private final CudaFacts cuda;
-    private final Map<DeviceId, Integer> lastIndex = new ConcurrentHashMap<>();
+    private final Map<DeviceId, DeviceInfo> lastSeen = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile NvmlDevices found = NvmlDevices.NONE;
 
@@ -110,7 +110,7 @@ public final class NvmlProbe implements GpuProbe {
 
     private void look(int count) {
         NvmlDevices now = scan.find(count, found);
-        now.devices().forEach(device -> lastIndex.put(device.id(), device.index()));
+        now.devices().forEach(device -> lastSeen.put(device.id(), device));
         found = now;
         xids.listen(now);
     }
@@ -138,6 +138,14 @@ public final class NvmlProbe implements GpuProbe {
         return found.problems();
     }
 
+    @Override
+    public Optional<String> retired(DeviceId id) {
+        NvmlDevices now = found;
+        return Optional.ofNullable(lastSeen.get(id))
+                .filter(last -> now.find(id).isEmpty())
+                .flatMap(now::retired);
+    }
+
     /** Empty, too, where CUDA does not list each device: this process may be shown fewer than there are. */
     @Override
     public Optional<List<DeviceId>> fastestFirst() {
@@ -162,8 +170,9 @@ public final class NvmlProbe implements GpuProbe {
         if (device.isPresent()) {
             return withXid(reader.read(device.get()), xids.problem(device.get()));
         }
-        return Optional.ofNullable(lastIndex.get(id))
-                .map(index -> nothing("device " + id + " is no longer listed: " + found.problemsOf(id, index)))
+        return Optional.ofNullable(lastSeen.get(id))
+                .map(last -> nothing("device " + id + " is no longer listed: "
+                        + found.retired(last).orElseGet(() -> found.problemsOf(id, last.index()))))
                 .orElseGet(() -> nothing("device " + id + " is not one of this probe's devices"));
     }
 

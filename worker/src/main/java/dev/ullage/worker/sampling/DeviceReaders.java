@@ -134,6 +134,11 @@ public final class DeviceReaders implements AutoCloseable {
         return scan.begin(look, onDone);
     }
 
+    /** Why the device can hold nothing any more ({@link GpuProbe#retired}); asks no driver. */
+    public Optional<String> retired(DeviceId device) {
+        return probe.retired(device);
+    }
+
     /** The reading, or an empty one that says so when the driver has not answered in time. For the start only. */
     public DeviceReading readWithin(DeviceId device, Duration deadline) {
         CompletableFuture<DeviceReading> answer = new CompletableFuture<>();

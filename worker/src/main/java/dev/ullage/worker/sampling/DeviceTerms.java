@@ -26,9 +26,16 @@ public final class DeviceTerms {
     private Instant toldAt = Instant.EPOCH;
     private Optional<SteadyAmount> allocatable = Optional.empty();
     private Optional<SteadyAmount> foreign = Optional.empty();
+    private final SteadyBound bound = new SteadyBound();
 
     public DeviceTerms(DeviceKind kind) {
         this.kind = kind;
+    }
+
+    /** @param lastKnown foreign memory, as the ledger that was replayed has it */
+    public DeviceTerms(DeviceKind kind, Optional<MemoryBytes> lastKnown) {
+        this.kind = kind;
+        this.foreign = lastKnown.map(SteadyAmount::of);
     }
 
     /** The allocatable memory to plan with: to the byte on a device with memory of its own, in steps on another. */
@@ -45,14 +52,34 @@ public final class DeviceTerms {
         return next.held();
     }
 
-    /** The foreign memory to plan with: as measured, but slow to fall; the last known where it is not; 0 before any. */
-    public MemoryBytes foreign(Optional<MemoryBytes> measured) {
+    /**
+     * The foreign memory to plan with: as measured, but slow to fall; by its bounds where it is not told; the last
+     * known where these are not known either, and 0 only before anything was.
+     */
+    public MemoryBytes foreign(Optional<MemoryBytes> measured, Optional<ForeignBounds> bounds) {
+        Optional<MemoryBytes> known = foreign.map(SteadyAmount::held);
         if (measured.isPresent()) {
-            MemoryBytes amount = measured.get();
-            foreign = Optional.of(foreign.map(known -> known.slowToFall(amount, ForeignMemory.GRANULE))
-                    .orElseGet(() -> SteadyAmount.of(amount)));
+            bound.forget();
         }
+        measured.or(() -> bounds.map(between -> bound.next(between, known))).ifPresent(amount -> {
+            foreign = Optional.of(foreign.map(held -> held.slowToFall(amount, ForeignMemory.GRANULE))
+                    .orElseGet(() -> SteadyAmount.of(amount)));
+        });
         return foreign.map(SteadyAmount::held).orElse(MemoryBytes.ZERO);
+    }
+
+    /** What is planned with now. */
+    public MemoryBytes foreign() {
+        return foreign.map(SteadyAmount::held).orElse(MemoryBytes.ZERO);
+    }
+
+    /** What the ledger of a device that can hold nothing any more plans with; should it come back, all is read anew. */
+    public Planned retired() {
+        told = Optional.empty();
+        allocatable = Optional.empty();
+        foreign = Optional.empty();
+        bound.forget();
+        return new Planned(MemoryBytes.ZERO, MemoryBytes.ZERO);
     }
 
     /**
@@ -60,9 +87,11 @@ public final class DeviceTerms {
      *
      * @param memory the device's
      * @param measured foreign memory, when it could be worked out
+     * @param bounds of it, when it could not
      */
-    public Optional<Planned> news(MemoryUse memory, Optional<MemoryBytes> measured, Instant now) {
-        Planned planned = new Planned(allocatable(memory), foreign(measured));
+    public Optional<Planned> news(
+            MemoryUse memory, Optional<MemoryBytes> measured, Optional<ForeignBounds> bounds, Instant now) {
+        Planned planned = new Planned(allocatable(memory), foreign(measured, bounds));
         if (told.equals(Optional.of(planned)) && Duration.between(toldAt, now).compareTo(REPEAT) < 0) {
             return Optional.empty();
         }

@@ -3,6 +3,7 @@ package dev.ullage.worker.sampling;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
 import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.common.model.Share;
 import java.util.Optional;
 import java.util.Set;
 
@@ -14,31 +15,44 @@ public final class ForeignMemory {
      */
     static final MemoryBytes GRANULE = MemoryBytes.ofMebibytes(64);
 
-    /** What is said where it cannot be worked out, for {@link DeviceTerms#foreign} then goes by what it knew. */
-    public static final String UNKNOWN =
-            "what processes that are no rank's use here is unknown: limits are planned with"
-                    + " what it last was known to be, at first with nothing";
+    /**
+     * Processes come to a little less than what is in use: driver and fabric hold some. More than this is somebody's.
+     */
+    private static final MemoryBytes UNLISTED = MemoryBytes.ofGibibytes(1);
+
+    private static final Share UNLISTED_SHARE = Share.ofPercent(2);
 
     private ForeignMemory() {}
 
     /**
-     * The sum over the processes that are none of {@code ours}, rounded up to {@link #GRANULE}; empty when the process
-     * list, or the use of one of those processes, is not known.
+     * The sum over the processes that are none of {@code ours}, rounded up to {@link #GRANULE}. Empty when the process
+     * list, or the use of one process in it, is not known; and when much more is in use than all of them hold together.
+     * In either case there may be some that the driver does not list, as those of the host under WSL.
      */
     public static Optional<MemoryBytes> of(DeviceReading reading, Set<Long> ours) {
         if (reading.processes().isEmpty()) {
             return Optional.empty();
         }
-        MemoryBytes sum = MemoryBytes.ZERO;
+        MemoryBytes foreign = MemoryBytes.ZERO;
+        MemoryBytes all = MemoryBytes.ZERO;
         for (ProcessUse process : reading.processes().get()) {
-            if (ours.contains(process.pid())) {
-                continue;
-            }
             if (process.used().isEmpty()) {
                 return Optional.empty();
             }
-            sum = sum.plus(process.used().get());
+            all = all.plus(process.used().get());
+            if (!ours.contains(process.pid())) {
+                foreign = foreign.plus(process.used().get());
+            }
         }
-        return Optional.of(sum.roundedUpTo(GRANULE));
+        return isMoreInUse(reading, all) ? Optional.empty() : Optional.of(foreign.roundedUpTo(GRANULE));
+    }
+
+    private static boolean isMoreInUse(DeviceReading reading, MemoryBytes listed) {
+        return reading.memory().isPresent()
+                && reading.memory()
+                        .get()
+                        .used()
+                        .minusOrZero(listed)
+                        .isMoreThan(UNLISTED.max(reading.memory().get().total().times(UNLISTED_SHARE)));
     }
 }

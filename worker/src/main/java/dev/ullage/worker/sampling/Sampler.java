@@ -212,8 +212,12 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
         }
     }
 
-    private static void tell(Sample sample) {
+    private void tell(Sample sample) {
         DeviceId device = sample.device();
+        if (setup.readers().retired(device).isPresent()) {
+            // Said when it was found out, and nobody needs to repair it.
+            return;
+        }
         long age = sample.age().toMillis();
         List<String> problems = sample.reading().problems();
         switch (sample.quality().state()) {

@@ -76,7 +76,13 @@ public final class FakeNvml {
         return write();
     }
 
-    FakeNvml without(String key) {
+    /** Several at once: no look finds one changed and not the other. */
+    public FakeNvml with(Map<String, ?> values) {
+        values.forEach((key, value) -> script.put(key, value.toString()));
+        return write();
+    }
+
+    public FakeNvml without(String key) {
         script.remove(key);
         return write();
     }

@@ -107,7 +107,7 @@ class NvmlMigTest {
                     .isEqualTo(new DeviceReading(
                             Optional.empty(),
                             Optional.empty(),
-                            List.of("device " + SMALL + " is no longer listed: " + NvmlDevices.IN_MIG_MODE)));
+                            List.of("device " + SMALL + " is no longer listed: " + NvmlDevices.NO_INSTANCE_NOW)));
 
             nvml.with("device.0.mig", 0);
             assertThat(probe.rescan()).extracting(DeviceInfo::id).containsExactly(CARD, new DeviceId(FakeNvml.uuid(1)));
@@ -115,6 +115,37 @@ class NvmlMigTest {
             assertThat(probe.rescan()).hasSize(2).allMatch(device -> device.kind() == DeviceKind.MIG);
             assertThat(probe.read(CARD).problems())
                     .containsExactly("device " + CARD + " is no longer listed: " + NvmlDevices.IN_MIG_MODE);
+        }
+    }
+
+    @Test
+    void whatCanHoldNothingAnyMoreIsToldFromWhatIsOnlySilent() throws Exception {
+        FakeNvml nvml = cut();
+        try (NvmlProbe probe = NvmlProbe.open(nvml.path())) {
+            assertThat(probe.retired(SMALL)).isEmpty();
+            assertThat(probe.retired(new DeviceId("MIG-never"))).isEmpty();
+
+            // It may be the one that cannot be asked.
+            nvml.with("device.0.rc.nvmlDeviceGetMigDeviceHandleByIndex", NvmlReturn.UNKNOWN.code());
+            probe.rescan();
+            assertThat(probe.retired(SMALL)).isEmpty();
+            nvml.without("device.0.rc.nvmlDeviceGetMigDeviceHandleByIndex").without("device.0.mig0.uuid");
+            probe.rescan();
+            assertThat(probe.retired(SMALL)).contains(NvmlDevices.NO_INSTANCE_NOW);
+            assertThat(probe.retired(LARGE)).isEmpty();
+
+            nvml.with("device.0.mig", 0);
+            probe.rescan();
+            assertThat(probe.retired(LARGE)).contains(NvmlDevices.NO_INSTANCE_NOW);
+            nvml.with("device.0.mig", 1)
+                    .with("device.1.rc.nvmlDeviceGetHandleByIndex_v2", NvmlReturn.GPU_IS_LOST.code());
+            probe.rescan();
+            assertThat(probe.retired(CARD)).contains(NvmlDevices.IN_MIG_MODE);
+            assertThat(probe.retired(new DeviceId(FakeNvml.uuid(1)))).isEmpty();
+
+            nvml.with("device.0.rc.nvmlDeviceGetHandleByIndex_v2", NvmlReturn.GPU_IS_LOST.code());
+            probe.rescan();
+            assertThat(probe.retired(LARGE)).isEmpty();
         }
     }
 

@@ -19,7 +19,7 @@ class DeviceTermsTest {
     private final DeviceTerms unified = new DeviceTerms(DeviceKind.UNIFIED);
 
     private MemoryBytes foreign(MemoryBytes measured) {
-        return discrete.foreign(Optional.of(measured));
+        return discrete.foreign(Optional.of(measured), Optional.empty());
     }
 
     private static MemoryUse shared(MemoryBytes reserved) {
@@ -52,9 +52,9 @@ class DeviceTermsTest {
 
     @Test
     void whatIsNotKnownChangesNothingAndIsZeroOnlyBeforeAnythingWasKnown() {
-        assertThat(discrete.foreign(Optional.empty())).isEqualTo(MemoryBytes.ZERO);
+        assertThat(discrete.foreign(Optional.empty(), Optional.empty())).isEqualTo(MemoryBytes.ZERO);
         foreign(mib(128));
-        assertThat(discrete.foreign(Optional.empty())).isEqualTo(mib(128));
+        assertThat(discrete.foreign(Optional.empty(), Optional.empty())).isEqualTo(mib(128));
     }
 
     @Test
@@ -82,14 +82,25 @@ class DeviceTermsTest {
         Instant start = Instant.EPOCH;
         DeviceTerms.Planned same = new DeviceTerms.Planned(gib(80), mib(64));
 
-        assertThat(discrete.news(memory, Optional.of(mib(64)), start)).contains(same);
-        assertThat(discrete.news(memory, Optional.of(mib(64)), start.plusMillis(999)))
-                .isEmpty();
-        assertThat(discrete.news(memory, Optional.empty(), start.plusMillis(1000)))
+        assertThat(discrete.news(memory, Optional.of(mib(64)), Optional.empty(), start))
                 .contains(same);
-        assertThat(discrete.news(memory, Optional.of(mib(128)), start.plusMillis(1001)))
+        assertThat(discrete.news(memory, Optional.of(mib(64)), Optional.empty(), start.plusMillis(999)))
+                .isEmpty();
+        assertThat(discrete.news(memory, Optional.empty(), Optional.empty(), start.plusMillis(1000)))
+                .contains(same);
+        assertThat(discrete.news(memory, Optional.of(mib(128)), Optional.empty(), start.plusMillis(1001)))
                 .contains(new DeviceTerms.Planned(gib(80), mib(128)));
-        assertThat(discrete.news(shared(gib(19)), Optional.of(mib(128)), start.plusMillis(1002)))
+        assertThat(discrete.news(shared(gib(19)), Optional.of(mib(128)), Optional.empty(), start.plusMillis(1002)))
                 .contains(new DeviceTerms.Planned(gib(81), mib(128)));
+    }
+
+    @Test
+    void aDeviceThatCanHoldNothingIsPlannedWithNothingAndReadAnewWhenItIsBack() {
+        MemoryUse memory = shared(gib(20));
+        discrete.news(memory, Optional.of(mib(640)), Optional.empty(), Instant.EPOCH);
+
+        assertThat(discrete.retired()).isEqualTo(new DeviceTerms.Planned(MemoryBytes.ZERO, MemoryBytes.ZERO));
+        assertThat(discrete.news(memory, Optional.of(mib(64)), Optional.empty(), Instant.EPOCH.plusMillis(1)))
+                .contains(new DeviceTerms.Planned(gib(80), mib(64)));
     }
 }

@@ -1,9 +1,11 @@
 package dev.ullage.worker.sampling;
 
+import static dev.ullage.common.testing.Fixtures.gib;
 import static dev.ullage.common.testing.Fixtures.mib;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.DeviceReading;
+import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
 import dev.ullage.common.model.MemoryBytes;
 import java.util.List;
@@ -48,13 +50,39 @@ class ForeignMemoryTest {
                 .isEmpty();
     }
 
+    // Where the driver does not tell of one, as under WSL, it may not list the host's own processes either.
     @Test
-    void anUnknownUseMattersOnlyOfAStranger() {
+    void anUnknownUseIsNotKnownWhosesoeverItIs() {
         ProcessUse unknown = new ProcessUse(2, Optional.empty());
 
         assertThat(ForeignMemory.of(reading(process(1, mib(64)), unknown), Set.of()))
                 .isEmpty();
         assertThat(ForeignMemory.of(reading(process(1, mib(64)), unknown), Set.of(2L)))
-                .contains(mib(64));
+                .isEmpty();
+    }
+
+    private static DeviceReading using(MemoryBytes total, MemoryBytes used, ProcessUse... processes) {
+        return new DeviceReading(
+                Optional.of(new MemoryUse(total, Optional.empty(), used, total.minus(used))),
+                Optional.of(List.of(processes)),
+                List.of());
+    }
+
+    // A container or WSL may list no process at all on a device that is nearly full.
+    @Test
+    void anEmptyListOnADeviceInUseIsNotKnown() {
+        assertThat(ForeignMemory.of(using(gib(24), gib(22)), Set.of())).isEmpty();
+        assertThat(ForeignMemory.of(using(gib(24), gib(22), process(1, gib(10))), Set.of(1L)))
+                .isEmpty();
+    }
+
+    // pub-04 of the captures: 48,427 MiB in use, its processes hold 46,696 of them.
+    @Test
+    void whatDriversUseBesideProcessesIsNobodys() {
+        assertThat(ForeignMemory.of(
+                        using(mib(97871), mib(48427), process(1, mib(45126)), process(2, mib(1570))), Set.of()))
+                .contains(mib(46720));
+        assertThat(ForeignMemory.of(using(mib(8192), mib(819), process(1, mib(780))), Set.of(1L)))
+                .contains(MemoryBytes.ZERO);
     }
 }

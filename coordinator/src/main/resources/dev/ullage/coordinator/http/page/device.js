@@ -151,7 +151,9 @@ function factsOf(device, age, model) {
     memory('budget', device.budgetInForceBytes),
     memory('promised', device.ceilingBytes, device.budgetInForceBytes),
     memory('used', device.usedBytes, device.allocatableBytes),
-    memory('foreign', device.foreignBytes),
+    isKnown(device.foreignBytes)
+      ? memory('foreign', device.foreignBytes)
+      : { ...memory('foreign', device.plannedForeignBytes), name: 'foreign, as planned with' },
     { name: 'reserve', text: wanted === inForce ? wanted : `${inForce} in force, ${wanted} wanted` },
     { name: 'reading', text: `${device.sampleState ?? UNKNOWN}, ${ago(sampled)}` },
     { name: 'limits', text: device.rollout ? device.rollout.toLowerCase() : 'no plan yet' },
