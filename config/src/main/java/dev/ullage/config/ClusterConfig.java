@@ -26,6 +26,13 @@ public final class ClusterConfig {
     /** Nothing in a worker is timed more finely than this, but its readings where they are quicker. */
     private static final Duration LONGEST_TICK = Duration.ofMillis(50);
 
+    /**
+     * For so long the first seed node asks the others before it begins a cluster of its own. Where all of them are
+     * there and none is in a cluster, it begins one at once; after Pekko's 5 s one that was started again beside busy
+     * ones was alone.
+     */
+    private static final Duration FIRST_SEED_PATIENCE = Duration.ofSeconds(20);
+
     private static final String TLS_ENGINE = "pekko.remote.artery.ssl.rotating-keys-engine.";
 
     private ClusterConfig() {}
@@ -46,6 +53,9 @@ public final class ClusterConfig {
         values.put("pekko.cluster.split-brain-resolver.stable-after", failover.stableAfter());
         values.put("pekko.cluster.failure-detector.heartbeat-interval", failover.heartbeatInterval());
         values.put("pekko.cluster.failure-detector.acceptable-heartbeat-pause", failover.acceptableHeartbeatPause());
+        if (isFirstSeed(cluster)) {
+            values.put("pekko.cluster.seed-node-timeout", FIRST_SEED_PATIENCE);
+        }
         cluster.tls().ifPresent(tls -> {
             // Reads PEM files, again every five minutes: certificates can be replaced while nodes run. Both sides show
             // one; host names are not compared, but the two certificates must have a subject name in common.
@@ -81,6 +91,13 @@ public final class ClusterConfig {
                         Map.of("pekko.scheduler.tick-duration", Duration.ofMillis(millis / ticks)), "pace of a worker")
                 .withFallback(resource("quiet-system.conf"))
                 .withFallback(resource("base-system.conf"));
+    }
+
+    /** Whether this node is the one of several seed nodes that begins a cluster when none of the others answers. */
+    public static boolean isFirstSeed(ClusterSettings cluster) {
+        return cluster.seedNodes().size() > 1
+                && cluster.port() != 0
+                && cluster.seedNodes().get(0).equals(new NodeAddress(cluster.host(), cluster.port()));
     }
 
     /**

@@ -10,6 +10,7 @@ import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.config.ClusterTls;
 import dev.ullage.config.Durations;
+import dev.ullage.config.NodeAddress;
 import dev.ullage.config.ObservedPredictor;
 import dev.ullage.config.UllageSettings;
 import dev.ullage.coordinator.CoordinatorActor;
@@ -34,6 +35,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -71,6 +73,7 @@ public final class UllageNode implements AutoCloseable {
 
     private static final Duration ASK_WITHIN = Duration.ofMillis(500);
     private static final Duration READY_POLL = Duration.ofMillis(20);
+    private static final Duration ALONE_FOR = Duration.ofSeconds(30);
     /** A coordinator that failed starts again with nothing: it learns from the workers. */
     private static final Duration RESTART_AFTER = Duration.ofMillis(200);
 
@@ -93,6 +96,7 @@ public final class UllageNode implements AutoCloseable {
     private final Optional<DecisionFile> decisions;
     private final Supplier<RankDemands> demands;
     private final MetricsPage metrics;
+    private final LonelySeed.Patience alone = LonelySeed.Patience.of(ALONE_FOR);
     private final ClusterMembership membership;
     private volatile @Nullable ActorRef<ToCoordinator> coordinator;
 
@@ -288,6 +292,10 @@ public final class UllageNode implements AutoCloseable {
         worker.ifPresent(runtime -> context.spawn(link(runtime.hub(), proxy), "link"));
         if (!roles.contains(Role.COORDINATOR)) {
             context.spawn(LostCluster.create(LostCluster.AFTER), "lost-cluster");
+        }
+        List<NodeAddress> otherSeeds = LonelySeed.others(settings.cluster());
+        if (!otherSeeds.isEmpty()) {
+            context.spawn(LonelySeed.create(otherSeeds, alone), "lonely-seed");
         }
         token.ifPresent(secret -> HttpApi.start(context.getSystem(), settings.http(), proxy, node, secret, metrics)
                 .whenComplete(this::onHttp));
