@@ -73,8 +73,8 @@ final class OwnedDevices {
         if (!retired.containsKey(sample.device())) {
             return sample;
         }
-        DeviceReading nothing =
-                new DeviceReading(Optional.empty(), Optional.empty(), sample.reading().problems());
+        DeviceReading nothing = new DeviceReading(
+                Optional.empty(), Optional.empty(), sample.reading().problems());
         return new Sample(sample.device(), nothing, List.of(), sample.age(), sample.quality());
     }
 

@@ -112,8 +112,8 @@ final class LonelySeed {
     private Behavior<Command> onChanged(MemberEvent event) {
         Address address = event.member().address();
         if (address.host().isDefined() && address.port().isDefined()) {
-            NodeAddress member =
-                    new NodeAddress(address.host().get(), Integer.parseInt(address.port().get().toString()));
+            NodeAddress member = new NodeAddress(
+                    address.host().get(), Integer.parseInt(address.port().get().toString()));
             if (event instanceof MemberRemoved) {
                 together.remove(member);
             } else if (others.contains(member)) {

@@ -86,11 +86,9 @@ class LonelySeedTest {
         patience.tries().set(3);
         ActorTestKit seed = member();
         ActorTestKit other = member();
-        seed.<String>createTestProbe()
-                .awaitAssert(
-                        WITHIN,
-                        () -> assertThat(Cluster.get(seed.system()).state().getMembers())
-                                .hasSize(2));
+        seed.<String>createTestProbe().awaitAssert(WITHIN, () -> assertThat(
+                        Cluster.get(seed.system()).state().getMembers())
+                .hasSize(2));
 
         seed.spawn(LonelySeed.create(List.of(address(other)), patience));
 
@@ -119,9 +117,11 @@ class LonelySeedTest {
                         .formatted(
                                 host,
                                 port,
-                                String.join(", ", List.of(seeds).stream()
-                                        .map(seed -> "\"" + seed + "\"")
-                                        .toList())));
+                                String.join(
+                                        ", ",
+                                        List.of(seeds).stream()
+                                                .map(seed -> "\"" + seed + "\"")
+                                                .toList())));
         UllageSettings settings = SettingsLoader.load(Optional.of(file), List.of(), Map.of("HOME", "/home/a"));
         return settings.cluster();
     }
