@@ -85,6 +85,8 @@ class LostClusterTest {
         awaitMembers(worker, 2);
         leave(other);
         awaitMembers(worker, 1);
+        member(ClusterConfig.COORDINATOR_ROLE);
+        awaitMembers(worker, 2);
 
         assertThat(worker.system().getWhenTerminated().toCompletableFuture()).isNotDone();
     }

@@ -336,9 +336,12 @@ class RankCodecTest {
     }
 
     @Test
-    void whatARankWroteNeverMakesALongLineOrControlsATerminal() {
-        assertThat(refused("{'type':'" + "x".repeat(60_000) + "'}").getMessage())
+    void whatARankWroteNeverMakesALongLineOrControlsATerminal() throws BadMessageException {
+        assertThat(refused("{'type':" + "[".repeat(200) + "'" + "x".repeat(60_000) + "'}")
+                        .getMessage())
                 .hasSizeLessThan(500);
+        assertThat(parse("{'type':'\\u001b[2J" + "x".repeat(60_000) + "'}"))
+                .isEqualTo(new RankMessage.NotKnown("type ?[2J" + "x".repeat(36) + "...", OptionalLong.empty()));
         assertThat(refused("\u001b[2J").getMessage()).isEqualTo("not JSON: ?[2J");
         assertThat(refused(HELLO.replace("'torchrun'", "'" + "x".repeat(201) + "'")))
                 .hasMessage("launcher must have at most 200 characters, has 201");
