@@ -13,7 +13,8 @@ import java.util.Optional;
 
 /**
  * A job's request at the coordinator, said again as often as it is asked to be. It remembers how long the job has
- * waited and where it was told to run, so that a coordinator that takes over learns it. One thread.
+ * waited, where it was told to run, and for how long it has, so that a coordinator that takes over learns it. One
+ * thread.
  */
 final class Submission {
     private static final JsonMapper JSON = new JsonMapper();
@@ -27,6 +28,10 @@ final class Submission {
     private Instant waitedAt;
     /** Where it runs, or would now: the coordinator's name for it. */
     private Optional<String> room = Optional.empty();
+    /** How long it had run at the last answer, as its coordinator counts; 0 until it runs. */
+    private long ranMillis;
+    /** Whether the last answer had it: an older coordinator refuses what it does not know. */
+    private boolean isRunCounted;
     /** Whether the coordinator has something of ours by this name: what is another's is not ours to withdraw. */
     private boolean isKnown;
 
@@ -50,16 +55,32 @@ final class Submission {
         now.put("waitedMillis", waitedMillis + sinceAnswer().toMillis());
         now.put("running", isRunning);
         room.filter(known -> isRunning).ifPresent(known -> now.put("room", known));
-        JsonNode state = client.submit(job, now, token);
+        if (isRunning && isRunCounted) {
+            now.put("ranMillis", ranMillis + sinceAnswer().toMillis());
+        }
+        JsonNode state = submitted(now);
         if (!isRunning) {
             room = Optional.ofNullable(state.path("room").textValue());
         }
+        // What does not run yet begins when it is told that it may, and not before.
+        long ran = isRunning ? ranMillis + sinceAnswer().toMillis() : 0;
+        ranMillis = state.path("ranMillis").asLong(ran);
+        isRunCounted = state.has("ranMillis");
         waitedMillis = state.path("waitedMillis").asLong(waitedMillis);
         waitedAt = clock.instant();
         isKnown = !state.path("state").asText().equals("cancelled");
         // An operator may have chosen another: the next coordinator is to know it.
         Optional.ofNullable(state.path("priority").textValue()).ifPresent(priority -> body.put("priority", priority));
         return state;
+    }
+
+    private JsonNode submitted(ObjectNode now) throws ApiException {
+        try {
+            return client.submit(job, now, token);
+        } catch (ApiException e) {
+            isRunCounted = isRunCounted && e.reason() != ApiException.Reason.REFUSED;
+            throw e;
+        }
     }
 
     private Duration sinceAnswer() {
