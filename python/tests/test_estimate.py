@@ -36,7 +36,7 @@ class Estimates(unittest.TestCase):
         with self.assertLogs("ullage", "WARNING") as logs:
             self.assertIsNone(planned(environ(), 0, 8))
             self.assertIsNone(planned(environ(), 4, None))
-        self.assertIn("the estimate is of 4 ranks, and this is rank 0 of 8", logs.output[0])
+        self.assertIn("the estimate is of a world of 4, and this is rank 0 of 8", logs.output[0])
         self.assertIn("rank 4 of a world of unknown size", logs.output[1])
 
     def test_what_no_worker_would_take_is_not_sent(self):

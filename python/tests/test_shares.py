@@ -38,7 +38,7 @@ class SaidShares(unittest.TestCase):
 
 class Batches(unittest.TestCase):
     def test_each_rank_needs_a_sample(self):
-        with self.assertRaisesRegex(ValueError, "a batch of 2 samples for rank 0 of 3"):
+        with self.assertRaisesRegex(ValueError, "a batch of 2 for rank 0 of 3"):
             ShareBatches(range(9), 2, 0, 3)
 
     def test_an_even_share_gives_what_is_left_to_the_first(self):

@@ -272,7 +272,7 @@ class RunOutOfMemory(WithWorker):
         self.steps()
         handle = ullage_torch.attach(self.model, self.optimizer, self.rank)
         self.addCleanup(handle.detach)
-        with self.assertRaisesRegex(ValueError, "batches are for 2 ranks and there are 1"):
+        with self.assertRaisesRegex(ValueError, "batches are for a world of 2 and there are 1"):
             handle.steps(batches=ShareBatches(range(8), 4, 0, 2))
 
     def test_a_watched_step_that_shares_its_batch_needs_it(self):

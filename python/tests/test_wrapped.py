@@ -106,7 +106,7 @@ class OwnDevices(unittest.TestCase):
         result = subprocess.run([sys.executable, "-m", "ullage", "exec", "--", "echo", "started"], env=env,
                                 capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((75, ""), (result.returncode, result.stdout))
-        self.assertIn("ULLAGE_OWN_DEVICES lists 2 devices", result.stderr)
+        self.assertIn("ULLAGE_OWN_DEVICES lists a device for each local rank (2)", result.stderr)
 
     def test_the_worker_and_the_command_are_told_the_same_one(self):
         with FakeWorker(sequence=1, limits=uniform(1 << 30)) as worker:

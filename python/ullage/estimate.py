@@ -27,12 +27,12 @@ def planned(environ: Mapping[str, str], rank: int, world_size: Optional[int]) ->
         estimate = json.loads(text)
         ranks, stages = int(estimate["ranks"]), list(estimate["stages"])
         if ranks < 1 or not stages or ranks % len(stages) or not all(map(_is_need_of_a_stage, stages)):
-            raise ValueError(f"{ranks} ranks in {len(stages)} stages")
+            raise ValueError(f"ranks: {ranks}, stages: {len(stages)}")
     except (ValueError, TypeError, KeyError) as error:
         LOG.warning("ullage: %s cannot be used (%s); this rank goes without an estimate", ESTIMATE_VARIABLE, error)
         return None
     if rank >= ranks or (world_size is not None and world_size != ranks):
-        LOG.warning("ullage: the estimate is of %d ranks, and this is rank %d of %s; it goes without", ranks, rank,
+        LOG.warning("ullage: the estimate is of a world of %d, and this is rank %d of %s; it goes without", ranks, rank,
                     "a world of unknown size" if world_size is None else world_size)
         return None
     return stages[rank // (ranks // len(stages))]

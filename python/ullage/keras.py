@@ -158,7 +158,7 @@ class UllageCallback(keras.callbacks.Callback):
         if isinstance(applier, Unlimited):
             applier.needs_restart(WARMUP_OVER)
             self._rank.use(applier)
-        LOG.warning("ullage: %s: needs restart, after %d epochs", WARMUP_OVER, self.epochs_done)
+        LOG.warning("ullage: %s: needs restart; epochs done: %d", WARMUP_OVER, self.epochs_done)
         if self._stops_after_warmup and not self._is_last_epoch():
             self.needs_restart = True
             self.model.stop_training = True

@@ -133,7 +133,7 @@ def see_own_device(environ: MutableMapping[str, str]) -> None:
         return
     local_rank = discover(environ).local_rank
     if local_rank is None:
-        raise LaunchError([f"ULLAGE_OWN_DEVICES lists {len(devices)} devices, each for ranks of its own, and the "
+        raise LaunchError([f"ULLAGE_OWN_DEVICES lists a device for each local rank ({len(devices)}), and the "
                            "launcher does not say which local rank this is: set CUDA_VISIBLE_DEVICES for each rank"])
     environ["CUDA_VISIBLE_DEVICES"] = devices[local_rank % len(devices)]
 

@@ -69,7 +69,7 @@ class ShareBatches:
         """``order`` yields the indices of the samples, **the same on every rank**, anew in each pass; ``batch``:
         samples of the whole job in one step. Raises ValueError where some rank would have none."""
         if batch < ranks or not 0 <= rank < ranks:
-            raise ValueError(f"a batch of {batch} samples for rank {rank} of {ranks}: each needs one at least")
+            raise ValueError(f"a batch of {batch} for rank {rank} of {ranks}: each needs one at least")
         self.batch = batch
         self._order = order
         self._rank = rank

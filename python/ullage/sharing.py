@@ -75,7 +75,7 @@ class Sharing:
             return
         self._rounds = rounds
         self._batches.take(samples, position)
-        LOG.warning("ullage: batch shared out as %s, in %d micro-batches each", list(samples), rounds)
+        LOG.warning("ullage: batch shared out as %s, micro-batches of each: %d", list(samples), rounds)
 
     def _release_cache(self) -> None:
         """What a larger share left in the cache would count for what the smaller one needs. Not before the first step

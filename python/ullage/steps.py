@@ -65,8 +65,8 @@ class Steps:
         self._error: Optional[BaseException] = None
         self._agreement: Agreement = _agreement()
         if options.batches is not None and options.batches.ranks != self._agreement.ranks:
-            raise ValueError(f"batches are for {options.batches.ranks} ranks and there are {self._agreement.ranks}:"
-                             " make them after torch.distributed.init_process_group")
+            raise ValueError(f"batches are for a world of {options.batches.ranks} and there are"
+                             f" {self._agreement.ranks}: make them after torch.distributed.init_process_group")
         self._sharing = Sharing(rank, options.batches, self._agreement)
         may_abort = options.rebuild is not None and can_abort()
         self._interrupter = Interrupter(options.interrupt_after, abort=abort_groups if may_abort else None)

@@ -314,7 +314,7 @@ public final class TickBenchMain {
 
     private void print() {
         System.out.printf(
-                "%n%d devices, %d ranks each, %d answers%36s%12s%n",
+                "%ndevices: %d, ranks of each: %d, answers: %d%30s%12s%n",
                 devices, ranks, answers, "ms, median", "MB, median");
         figures.forEach((part, values) ->
                 System.out.printf("  %-50s %16.3f %11.3f%n", part, median(values, 0) / 1e6, median(values, 1) / 1e6));

@@ -12,7 +12,7 @@ public enum ExitCode {
     NO_DEVICES(3, "no devices found"),
     BAD_SETTINGS(4, "the settings cannot be used"),
     UNREACHABLE(5, "no coordinator answers"),
-    REFUSED(6, "refused: a change that is not allowed, or a device that another worker owns"),
+    REFUSED(6, "refused: a change that is not allowed or of nothing known, or a device that another worker owns"),
     STATE_UNUSABLE(7, "the state folder cannot be used"),
     PORT_IN_USE(8, "the port is in use"),
     NOT_PLACED(9, "there was no room within the time that it was to be waited for"),

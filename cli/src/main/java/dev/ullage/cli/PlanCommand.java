@@ -2,6 +2,7 @@ package dev.ullage.cli;
 
 import dev.ullage.cli.estimate.JobEstimate;
 import dev.ullage.cli.show.PlanReport;
+import dev.ullage.common.model.Counts;
 import dev.ullage.config.PlanSettings;
 import dev.ullage.config.PolicyName;
 import dev.ullage.config.SettingsException;
@@ -111,8 +112,8 @@ final class PlanCommand implements Callable<Integer> {
         if (plan.size() != job.ranks()) {
             throw new CommandFailure(
                     ExitCode.BAD_SETTINGS,
-                    "--size %d, but the estimate is of %d ranks (tp x pp x cp x dp)"
-                            .formatted(plan.size(), job.ranks()));
+                    "--size %d, but the estimate is of %s (tp x pp x cp x dp)"
+                            .formatted(plan.size(), Counts.of(job.ranks(), "rank")));
         }
         job.assumptions().forEach(line -> environment.err().println("ullage: estimate: " + line));
         environment.err().flush();

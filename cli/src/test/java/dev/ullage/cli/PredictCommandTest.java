@@ -220,7 +220,7 @@ class PredictCommandTest {
                         + ":1: the columns are 'a,b': samples have timestamp_anon, value, container_ip, a recorded")
                 .contains("t_us, allocated_bytes");
         assertThat(run("--series", folder.resolve("none.csv").toString()).err())
-                .contains("none.csv' cannot be read: java.nio.file.NoSuchFileException");
+                .contains("none.csv' cannot be read: there is no such file");
         Files.writeString(file, "");
         assertThat(run("--series", file.toString()).code()).isEqualTo(ExitCode.FAILED.code());
         Files.writeString(file, "t_us,allocated_bytes\n");

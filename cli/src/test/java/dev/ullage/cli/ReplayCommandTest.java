@@ -109,7 +109,7 @@ class ReplayCommandTest {
                         """,
                         ""));
         assertThat(run(folder.toString(), "--device", "GPU-1").out())
-                .isEqualTo("1 decisions planned again: 1 the same, 0 different\n");
+                .isEqualTo("1 decision planned again: 1 the same, 0 different\n");
     }
 
     @Test
@@ -150,7 +150,7 @@ class ReplayCommandTest {
         assertThat(run(log.toString()))
                 .isEqualTo(new Outcome(
                         0,
-                        "1 decisions planned again: 1 the same, 0 different\n"
+                        "1 decision planned again: 1 the same, 0 different\n"
                                 + "  the last record is cut off and left out: " + log + ":2\n",
                         ""));
     }
@@ -163,11 +163,11 @@ class ReplayCommandTest {
         Outcome outcome = run(log.toString(), missing.toString());
 
         assertThat(outcome.code()).isEqualTo(4);
-        assertThat(outcome.out()).startsWith("1 decisions planned again: 1 the same, 0 different");
+        assertThat(outcome.out()).startsWith("1 decision planned again: 1 the same, 0 different");
         assertThat(outcome.err())
                 .contains(log + ":1: a record of schema 9, this version reads 1\n")
                 .contains(log + ":3: Unrecognized token 'nonsense'")
-                .contains(missing + ": cannot be read: ");
+                .contains(missing + ": cannot be read: there is no such file");
     }
 
     @Test

@@ -306,6 +306,24 @@ class UllageMainTest {
                 .isEqualTo(new Outcome(6, "", "ullage: no device GPU-9\n"));
     }
 
+    @ParameterizedTest
+    @CsvSource({"cancel bart", "requeue bart", "set priority bart high", "drain host-b"})
+    void aChangeToWhatIsNotKnownIsRefusedWithWhatIs(String command) throws IOException {
+        OperatorToken.loadOrCreate(home.resolve(".local/state/ullage"));
+        server.answerWith(404, "{\"detail\":\"refused: none; known: bert\",\"errors\":[],\"notKnown\":\"job\"}");
+
+        assertThat(run(command.split(" "))).isEqualTo(new Outcome(6, "", "ullage: refused: none; known: bert\n"));
+    }
+
+    // A coordinator from before there was a queue has no such path: that is no answer about the job.
+    @Test
+    void aPathThatAnOlderCoordinatorDoesNotHaveIsNoRefusal() throws IOException {
+        OperatorToken.loadOrCreate(home.resolve(".local/state/ullage"));
+        server.answerWith(404, "{\"detail\":\"there is nothing here; known: /\",\"errors\":[]}");
+
+        assertThat(run("cancel", "bert")).isEqualTo(new Outcome(1, "", "ullage: there is nothing here; known: /\n"));
+    }
+
     @Test
     void aTokenThatCannotBeUsedIsExitCodeSeven() throws IOException {
         Path file = home.resolve("token");

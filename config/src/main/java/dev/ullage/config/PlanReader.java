@@ -2,6 +2,7 @@ package dev.ullage.config;
 
 import static dev.ullage.config.ValueParsers.wholeNumber;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Priority;
 import java.util.List;
@@ -60,7 +61,8 @@ final class PlanReader {
         reader.require(
                 "plan.priorities",
                 () -> priorities <= 1 || priorities == ranks,
-                () -> "must be one for all " + ranks + " ranks on the devices, or " + ranks + ", not " + priorities);
+                () -> "must be one for all " + Counts.of(ranks, "rank") + " on the devices, or " + ranks + ", not "
+                        + priorities);
     }
 
     private static OptionalLong step(String text) {

@@ -1,5 +1,6 @@
 package dev.ullage.config;
 
+import dev.ullage.common.model.Counts;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -19,7 +20,7 @@ public final class SettingsException extends Exception {
     }
 
     private static String message(List<SettingsProblem> problems) {
-        String count = problems.size() == 1 ? "1 problem" : problems.size() + " problems";
+        String count = Counts.of(problems.size(), "problem");
         return problems.stream()
                 .map(problem -> "\n  " + problem)
                 .collect(Collectors.joining("", count + " in the settings:", ""));

@@ -122,7 +122,9 @@ final class OperatorWrites {
         }
 
         ToOperator answer() {
-            return ruling.isAccepted() ? new Accepted(ruling.message()) : new Refused(ruling.message());
+            return ruling.isAccepted()
+                    ? new Accepted(ruling.message())
+                    : new Refused(ruling.message(), ruling.notKnown());
         }
 
         Change change() {

@@ -287,7 +287,7 @@ public final class ApiClient {
             HttpResponse<InputStream> response = http.send(request, HttpResponse.BodyHandlers.ofInputStream());
             try (InputStream body = response.body()) {
                 if (response.statusCode() != 200) {
-                    throw refusal(response.statusCode(), document(body));
+                    throw refusal(response, document(body));
                 }
                 return reading.of(body);
             }
@@ -318,7 +318,8 @@ public final class ApiClient {
         }
     }
 
-    private ApiException refusal(int statusCode, JsonNode problem) {
+    private ApiException refusal(HttpResponse<?> response, JsonNode problem) {
+        int statusCode = response.statusCode();
         if (!problem.path("detail").isTextual()) {
             return new ApiException(Reason.UNUSABLE, notACoordinator() + " (HTTP " + statusCode + ")");
         }
@@ -329,9 +330,14 @@ public final class ApiClient {
         return switch (statusCode) {
             case 503 -> new ApiException(Reason.UNREACHABLE, message);
             case 400, 401, 403, 409, 413, 415, 421 -> new ApiException(Reason.REFUSED, message);
-            case 404 -> new ApiException(Reason.UNUSABLE, message);
+            case 404 -> new ApiException(isAboutNothing(response, problem) ? Reason.REFUSED : Reason.UNUSABLE, message);
             default -> new ApiException(Reason.UNUSABLE, message + " (HTTP " + statusCode + ")");
         };
+    }
+
+    /** A change to what is not there is refused as any other; an older coordinator has no such path at all. */
+    private static boolean isAboutNothing(HttpResponse<?> response, JsonNode problem) {
+        return !response.request().method().equals("GET") && problem.has("notKnown");
     }
 
     private String notACoordinator() {

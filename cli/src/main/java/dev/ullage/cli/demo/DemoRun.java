@@ -6,6 +6,7 @@ import dev.ullage.cli.ExitCode;
 import dev.ullage.cli.client.ApiClient;
 import dev.ullage.cli.client.ApiException;
 import dev.ullage.cli.demo.DemoRanks.Ended;
+import dev.ullage.common.model.Counts;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -133,8 +134,7 @@ final class DemoRun {
             JsonNode status = look();
             if (DemoWatch.areSettled(status, RANKS) && isNewToAll(change, before, DemoWatch.sequences(status))) {
                 long millis = clock.elapsed().minus(start).toMillis();
-                screen.say(change.what() + ": " + affected + (affected == 1 ? " limit" : " limits") + " confirmed in "
-                        + millis + " ms");
+                screen.say(change.what() + ": " + Counts.of(affected, "limit") + " confirmed in " + millis + " ms");
                 return new ChangeSeen(change, affected, Optional.of(millis));
             }
         }

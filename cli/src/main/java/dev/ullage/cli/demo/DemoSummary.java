@@ -8,6 +8,7 @@ import dev.ullage.cli.demo.DemoRanks.Ended;
 import dev.ullage.cli.demo.DemoRun.ChangeSeen;
 import dev.ullage.cli.demo.DemoRun.Outcome;
 import dev.ullage.cli.demo.DemoWatch.DeviceSeen;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -50,16 +51,14 @@ final class DemoSummary {
         checks.add(new Check(
                 "limits were confirmed", confirmed >= CHANGES_WANTED, confirmed + " of at least " + CHANGES_WANTED));
         checks.add(new Check(
-                "two ranks shared a device",
-                shared > 0,
-                shared + (shared == 1 ? " device" : " devices") + " with more than one rank"));
+                "two ranks shared a device", shared > 0, Counts.of(shared, "device") + " with more than one rank"));
         long unconfirmed = outcome.changes().stream()
                 .filter(change -> change.millis().isEmpty())
                 .count();
         checks.add(new Check(
                 "every change reached its ranks",
                 unconfirmed == 0,
-                unconfirmed + " of " + outcome.changes().size() + " changes unconfirmed"));
+                unconfirmed + " of " + Counts.of(outcome.changes().size(), "change") + " unconfirmed"));
         checks.add(rankCheck("every rank trained and ended well", rank -> rank.exitCode() == 0));
         checks.add(rankCheck("every rank entered every phase of a step", DemoSummary::enteredAllPhases));
         checks.add(rankCheck("no rank went above its limit", rank -> number(rank, "mostOverLimitBytes") == 0));
@@ -81,7 +80,7 @@ final class DemoSummary {
         return new Check(
                 name,
                 failed.isEmpty() && outcome.ranks().size() >= DemoRun.RANKS,
-                failed.isEmpty() ? outcome.ranks().size() + " ranks" : String.join("; ", failed));
+                failed.isEmpty() ? Counts.of(outcome.ranks().size(), "rank") : String.join("; ", failed));
     }
 
     private static boolean enteredAllPhases(Ended rank) {
@@ -195,8 +194,8 @@ final class DemoSummary {
     void print(PrintWriter out) {
         List<Long> millis = millis();
         out.printf(
-                "%nUllage demo: %d ranks trained (%s) for %d s on 8 simulated GPUs of 2 nodes%n",
-                outcome.ranks().size(), trainer, duration.toSeconds());
+                "%nUllage demo: %s trained (%s) for %d s on 8 simulated GPUs of 2 nodes%n",
+                Counts.of(outcome.ranks().size(), "rank"), trainer, duration.toSeconds());
         out.printf(
                 "  limits        %d sent, %d confirmed, %d repeated, %d refused until there was room%n",
                 sum(DeviceSeen::sent), sum(DeviceSeen::confirmed), sum(DeviceSeen::repeated), sum(DeviceSeen::refused));

@@ -1,6 +1,7 @@
 package dev.ullage.cli.estimate;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.common.model.PlannedNeeds.Need;
@@ -47,7 +48,7 @@ final class EstimateReader {
         for (JsonNode stage : root.path("stages")) {
             if (whole(stage, "stage") != stages.size() || (long) whole(stage, "ranks") * count != ranks) {
                 throw new IllegalArgumentException(
-                        "stages must be in order and of equal size, %d ranks in all".formatted(ranks));
+                        "stages must be in order and of equal size, %s in all".formatted(Counts.of(ranks, "rank")));
             }
             stages.add(stage(root, stage, count));
         }

@@ -1,6 +1,7 @@
 package dev.ullage.cli.estimate;
 
 import dev.ullage.cli.estimate.Fit.Verdict;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.coordinator.planning.estimate.Advice.Change;
 import dev.ullage.coordinator.planning.estimate.Part;
@@ -22,10 +23,9 @@ final class EstimateText {
         StringBuilder text = new StringBuilder();
         text.append(String.format(
                 Locale.ROOT,
-                "%d ranks, %d pipeline stage%s; GiB at the peak of each phase%n%n",
-                answer.ranks().size(),
-                answer.stages().size(),
-                answer.stages().size() == 1 ? "" : "s"));
+                "%s, %s; GiB at the peak of each phase%n%n",
+                Counts.of(answer.ranks().size(), "rank"),
+                Counts.of(answer.stages().size(), "pipeline stage")));
         append(text, phases(answer));
         text.append("\nOf which, each at its fullest:\n\n");
         append(text, parts(answer));

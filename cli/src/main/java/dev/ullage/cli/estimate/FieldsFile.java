@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
+import dev.ullage.cli.FileReason;
+import dev.ullage.coordinator.http.JsonFault;
 import dev.ullage.coordinator.planning.estimate.Problem;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -36,9 +38,9 @@ final class FieldsFile {
             }
             return root;
         } catch (JsonProcessingException e) {
-            throw new CommandFailure(ExitCode.BAD_SETTINGS, file + " is not JSON: " + e.getOriginalMessage(), e);
+            throw new CommandFailure(ExitCode.BAD_SETTINGS, file + " is not JSON: " + JsonFault.text(e), e);
         } catch (IOException e) {
-            throw new CommandFailure(ExitCode.BAD_SETTINGS, "cannot read " + file + ": " + e, e);
+            throw new CommandFailure(ExitCode.BAD_SETTINGS, "cannot read " + file + ": " + FileReason.of(e), e);
         }
     }
 

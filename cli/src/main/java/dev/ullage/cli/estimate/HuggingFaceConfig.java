@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
+import dev.ullage.cli.FileReason;
+import dev.ullage.coordinator.http.JsonFault;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,9 +55,9 @@ final class HuggingFaceConfig {
         try {
             root = MAPPER.readTree(Files.readString(file));
         } catch (JsonProcessingException e) {
-            throw new CommandFailure(ExitCode.BAD_SETTINGS, file + " is not JSON: " + e.getOriginalMessage(), e);
+            throw new CommandFailure(ExitCode.BAD_SETTINGS, file + " is not JSON: " + JsonFault.text(e), e);
         } catch (IOException e) {
-            throw new CommandFailure(ExitCode.BAD_SETTINGS, "cannot read " + file + ": " + e, e);
+            throw new CommandFailure(ExitCode.BAD_SETTINGS, "cannot read " + file + ": " + FileReason.of(e), e);
         }
         HuggingFaceConfig config = new HuggingFaceConfig(root);
         String type = root.path("model_type").asText("");

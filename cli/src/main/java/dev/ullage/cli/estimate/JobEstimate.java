@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.PlannedNeeds;
 import dev.ullage.common.model.PlannedNeeds.Need;
 import dev.ullage.coordinator.planning.estimate.PlannedStages;
@@ -32,7 +33,8 @@ public record JobEstimate(int ranks, List<PlannedNeeds> stages, List<String> ass
         stages = List.copyOf(stages);
         assumptions = List.copyOf(assumptions);
         if (stages.isEmpty() || ranks < stages.size() || ranks % stages.size() != 0) {
-            throw new IllegalArgumentException(ranks + " ranks cannot be " + stages.size() + " stages of equal size");
+            throw new IllegalArgumentException(
+                    Counts.of(ranks, "rank") + " cannot be " + Counts.of(stages.size(), "stage") + " of equal size");
         }
     }
 
@@ -44,8 +46,8 @@ public record JobEstimate(int ranks, List<PlannedNeeds> stages, List<String> ass
             int length = estimate.variable().length();
             if (length > MOST_CHARACTERS) {
                 throw new IllegalArgumentException(
-                        "%d stages make a variable of %d characters, and no process is given one of more than %d"
-                                .formatted(estimate.stages().size(), length, MOST_CHARACTERS));
+                        "an estimate of %s makes a variable of %d characters, and no process is given one of more than %d"
+                                .formatted(Counts.of(estimate.stages().size(), "stage"), length, MOST_CHARACTERS));
             }
             return estimate;
         } catch (IllegalArgumentException e) {

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
+import dev.ullage.coordinator.http.JsonFault;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -106,7 +107,7 @@ final class MeasurementFiles {
         try (InputStream in = open(file)) {
             root = MAPPER.readTree(in);
         } catch (JsonProcessingException e) {
-            throw unknown(file, "it is not JSON: " + e.getOriginalMessage());
+            throw unknown(file, "it is not JSON: " + JsonFault.text(e));
         }
         if (root.isArray() && root.path(0).has("test_case")) {
             root.forEach(this::addSettings);

@@ -1,6 +1,7 @@
 package dev.ullage.cli.place;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.Cpus;
 import dev.ullage.common.model.JobRequest.HostNeed;
 import dev.ullage.common.model.MemoryBytes;
@@ -47,13 +48,14 @@ record HostFigures(Amounts most, Amounts free) {
         JsonNode host = node.path("host");
         OptionalLong cpus = number(host, "cpuMilli");
         Optional<MemoryBytes> memory = bytes(host, "memoryBytes");
-        long askedMilli = number(host, "askedCpuMilli").orElse(0);
-        MemoryBytes asked = bytes(host, "askedMemoryBytes").orElse(MemoryBytes.ZERO);
+        OptionalLong askedMilli = number(host, "askedCpuMilli");
+        Optional<MemoryBytes> asked = bytes(host, "askedMemoryBytes");
         Optional<MemoryBytes> available = bytes(host, "availableBytes");
-        OptionalLong freeCpus =
-                cpus.isPresent() ? OptionalLong.of(Math.max(0, cpus.getAsLong() - askedMilli)) : OptionalLong.empty();
+        OptionalLong freeCpus = cpus.isPresent() && askedMilli.isPresent()
+                ? OptionalLong.of(Math.max(0, cpus.getAsLong() - askedMilli.getAsLong()))
+                : OptionalLong.empty();
         Optional<MemoryBytes> freeMemory =
-                memory.map(all -> all.minusOrZero(asked).min(available.orElse(all)));
+                memory.flatMap(all -> asked.map(taken -> all.minusOrZero(taken).min(available.orElse(all))));
         return new HostFigures(new Amounts(cpus, memory), new Amounts(freeCpus, freeMemory));
     }
 
@@ -105,6 +107,6 @@ record HostFigures(Amounts most, Amounts free) {
     }
 
     private static String ofEach(String amount, int ranks) {
-        return ranks == 1 ? amount : "%s for each of %d ranks".formatted(amount, ranks);
+        return ranks == 1 ? amount : "%s for each of %s".formatted(amount, Counts.of(ranks, "rank"));
     }
 }

@@ -3,6 +3,7 @@ package dev.ullage.cli.place;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.ullage.common.model.Counts;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -241,10 +242,10 @@ enum LaunchForm {
                         && uuids(node.getValue()).size() > 1
                         && node.getValue().stream().anyMatch(rank -> rank.uuid().startsWith("MIG-")))
                 .findFirst()
-                .map(node ->
-                        ("the ranks on %s have %d devices, MIG instances among them, of which a process sees only the"
-                                        + " first; %s cannot give each rank its own: use --format mpirun or srun")
-                                .formatted(node.getKey(), uuids(node.getValue()).size(), label()));
+                .map(node -> ("the ranks on %s have %s, MIG instances among them, of which a process sees only the"
+                                + " first; %s cannot give each rank its own: use --format mpirun or srun")
+                        .formatted(
+                                node.getKey(), Counts.of(uuids(node.getValue()).size(), "device"), label()));
     }
 
     /** By RFC 1123; an IPv4 address is one, too. */

@@ -1,5 +1,6 @@
 package dev.ullage.cli.place;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.JobRequest.HostNeed;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Share;
@@ -56,16 +57,39 @@ record PlacementWish(
         return (ranks + ranksPerDevice - 1) / ranksPerDevice;
     }
 
+    /** Those that have as many ranks as a device may. */
+    int fullDevices() {
+        return ranks / ranksPerDevice;
+    }
+
+    /** Ranks of the last device where it has fewer; 0 where all are full. */
+    int ranksOnLast() {
+        return ranks % ranksPerDevice;
+    }
+
+    /** The most ranks of a device. */
+    int mostOnDevice() {
+        return Math.min(ranks, ranksPerDevice);
+    }
+
     /** The same, as if nothing were asked of hosts. */
     PlacementWish withoutHostNeed() {
         return new PlacementWish(ranks, ranksPerDevice, memory, share, extent, model, policy, cores, HostNeed.NONE);
     }
 
-    /** What it asks of a device, in words. */
-    String each() {
+    /** What it asks of devices, in words: {@code 2 devices with 2 x 30.0 GiB each, the last with 30.0 GiB}. */
+    String text() {
+        String where = extent == Extent.SAME_NODE ? " of one node" : "";
+        String last = ranksOnLast() > 0 && fullDevices() > 0 ? ", the last with " + of(ranksOnLast()) : "";
+        return "%s%s with %s%s%s"
+                .formatted(
+                        Counts.of(devices(), "device"), where, of(mostOnDevice()), devices() == 1 ? "" : " each", last);
+    }
+
+    private String of(int sharing) {
         String amount = memory.map(MemoryBytes::toString)
                 .or(() -> share.map(part -> part + " of a device"))
                 .orElseThrow();
-        return ranksPerDevice == 1 ? amount : "%d x %s".formatted(ranksPerDevice, amount);
+        return sharing == 1 ? amount : "%d x %s".formatted(sharing, amount);
     }
 }

@@ -3,6 +3,7 @@ package dev.ullage.cli.place;
 import dev.ullage.cli.place.Offer.Device;
 import dev.ullage.cli.place.Offer.Host;
 import dev.ullage.cli.place.PlacementWish.Extent;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.HostAmount;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Share;
@@ -21,18 +22,20 @@ import dev.ullage.coordinator.planning.balance.ShareUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 
 /**
  * Chooses devices for the ranks of one job, by the policies that the simulation uses, or says what is missing. Pure.
+ *
+ * <p>All devices have as many ranks as they may, but for the last, which has what remains. The full ones are placed
+ * first. That loses nothing: what is enough for a full device is enough for the last, so while a node could take one
+ * more full device it can take the last, and where none could, every way to place the full ones leaves the same.
  */
 final class Placer {
     private static final int MILLI = 1000;
@@ -46,7 +49,7 @@ final class Placer {
         this.offer = offer;
         this.wish = wish;
         PolicyKind kind = wish.extent() == Extent.SPREAD ? PolicyKind.SPREAD : wish.policy();
-        policy = kind.create(RequestMix.of(List.of(request(1))), 0);
+        policy = kind.create(RequestMix.of(List.of(request(1, wish.mostOnDevice()))), 0);
     }
 
     /** What came of it. */
@@ -65,40 +68,74 @@ final class Placer {
         return new Placer(offer, wish).place();
     }
 
+    /** Ranks by device, by node: a device by its position, in the order in which they were chosen. */
+    private record Chosen(Map<String, Map<Integer, Integer>> nodes) {
+        Chosen with(Placed placed, int ranksEach) {
+            Map<String, Map<Integer, Integer>> more = new LinkedHashMap<>();
+            nodes.forEach((node, devices) -> more.put(node, new LinkedHashMap<>(devices)));
+            Map<Integer, Integer> there = more.computeIfAbsent(placed.nodeName(), node -> new LinkedHashMap<>());
+            placed.devices().forEach(device -> there.put(device, ranksEach));
+            return new Chosen(more);
+        }
+
+        Map<Integer, Integer> on(String node) {
+            return nodes.getOrDefault(node, Map.of());
+        }
+
+        int ranksOn(String node) {
+            return on(node).values().stream().mapToInt(Integer::intValue).sum();
+        }
+    }
+
     private Answer place() {
-        List<Integer> couldGive = offer.hosts().stream().map(this::couldGive).toList();
-        int could = wish.extent() == Extent.SAME_NODE
-                ? couldGive.stream().mapToInt(Integer::intValue).max().orElse(0)
-                : couldGive.stream().mapToInt(Integer::intValue).sum();
+        int could = devicesFor(offer.hosts(), Basis.BEST);
         if (could < wish.devices()) {
             return new Answer.Never(never(could));
         }
-        Map<String, Set<Integer>> chosen = new LinkedHashMap<>();
-        for (int missing = wish.devices(); missing > 0; ) {
-            Optional<Placed> placed = some(missing, chosen);
-            if (placed.isEmpty()) {
-                return new Answer.NotNow(notNow());
-            }
-            chosen.computeIfAbsent(placed.orElseThrow().nodeName(), node -> new LinkedHashSet<>())
-                    .addAll(placed.orElseThrow().devices());
-            missing -= placed.orElseThrow().devices().size();
+        Predicate<String> isAllowed = node -> true;
+        if (wish.extent() == Extent.SAME_NODE) {
+            List<String> forAll = offer.hosts().stream()
+                    .filter(host -> devicesFor(List.of(host), Basis.NOW) >= wish.devices())
+                    .map(Host::node)
+                    .toList();
+            isAllowed = forAll::contains;
         }
-        return new Answer.Found(ranks(chosen));
+        return some(wish.fullDevices(), wish.ranksPerDevice(), new Chosen(Map.of()), isAllowed)
+                .flatMap(this::withLast)
+                .<Answer>map(chosen -> new Answer.Found(ranks(chosen)))
+                .orElseGet(() -> new Answer.NotNow(notNow()));
     }
 
-    /** At best: what a host does not say is taken to be enough, and the last device may have fewer ranks. */
-    private int couldGive(Host host) {
-        int seats = host.figures().most().ranksAtBest(wish.host());
-        if (wish.extent() == Extent.SAME_NODE && seats < wish.ranks()) {
-            return 0;
+    /** With the device that has fewer ranks, if any: where the others are, unless they are to be apart. */
+    private Optional<Chosen> withLast(Chosen full) {
+        if (wish.ranksOnLast() == 0) {
+            return Optional.of(full);
         }
-        long byHost = ((long) seats + wish.ranksPerDevice() - 1) / wish.ranksPerDevice();
-        return (int) Math.min(
-                byHost, host.devices().stream().filter(this::isEverEnough).count());
+        Predicate<String> isThere = full.nodes()::containsKey;
+        boolean isFirst = full.nodes().isEmpty();
+        Optional<Chosen> there = isFirst || wish.extent() == Extent.SPREAD
+                ? Optional.empty()
+                : some(1, wish.ranksOnLast(), full, isThere);
+        boolean mayBeElsewhere = isFirst || wish.extent() != Extent.SAME_NODE;
+        return there.isPresent() || !mayBeElsewhere ? there : some(1, wish.ranksOnLast(), full, node -> true);
+    }
+
+    /** As many devices with as many ranks; empty where there is not room for all of them. */
+    private Optional<Chosen> some(int devices, int ranksEach, Chosen before, Predicate<String> isAllowed) {
+        Chosen chosen = before;
+        for (int missing = devices; missing > 0; ) {
+            Optional<Placed> placed = onOneNode(missing, ranksEach, chosen, isAllowed);
+            if (placed.isEmpty()) {
+                return Optional.empty();
+            }
+            chosen = chosen.with(placed.get(), ranksEach);
+            missing -= placed.get().devices().size();
+        }
+        return Optional.of(chosen);
     }
 
     /** As many of the missing devices as one node has room for; all or none when they must be of one node. */
-    private Optional<Placed> some(int missing, Map<String, Set<Integer>> chosen) {
+    private Optional<Placed> onOneNode(int missing, int ranksEach, Chosen chosen, Predicate<String> isAllowed) {
         int largest = offer.hosts().stream()
                 .mapToInt(host -> host.devices().size())
                 .max()
@@ -106,44 +143,39 @@ final class Placer {
         int most = wish.extent() == Extent.SPREAD ? 1 : Math.min(missing, largest);
         int least = wish.extent() == Extent.SAME_NODE ? missing : 1;
         for (int devices = most; devices >= least; devices--) {
+            PlacementRequest request = request(devices, ranksEach);
             // What an instance can hold takes no room from a whole device, and no larger instance than it needs.
             if (wish.memory().isPresent()
                     && wish.extent() != Extent.SPREAD
-                    && on(instances(chosen), new MigSlicePolicy(), devices) instanceof Placed placed) {
+                    && on(board(chosen, isAllowed, Device::isInstance), new MigSlicePolicy(), request)
+                            instanceof Placed placed) {
                 return Optional.of(placed);
             }
-            if (on(board(chosen, device -> true), policy, devices) instanceof Placed placed) {
+            if (on(board(chosen, isAllowed, device -> true), policy, request) instanceof Placed placed) {
                 return Optional.of(placed);
             }
         }
         return Optional.empty();
     }
 
-    private PlacementBoard instances(Map<String, Set<Integer>> chosen) {
-        return board(chosen, Device::isInstance);
+    private static Placement on(PlacementBoard board, PlacementPolicy chooses, PlacementRequest request) {
+        board.arrived(request);
+        return chooses.place(board, request);
     }
 
-    private Placement on(PlacementBoard board, PlacementPolicy chooses, int devices) {
-        board.arrived(request(devices));
-        return chooses.place(board, request(devices));
-    }
-
-    private PlacementRequest request(int devices) {
-        long share = wish.memory()
-                .map(memory -> timesAtMost(memory.value(), wish.ranksPerDevice()))
-                .orElseGet(this::milli);
-        HostAmount onHost = ofHost(devices);
+    private PlacementRequest request(int devices, int ranksEach) {
+        HostAmount onHost = HostAmount.of(wish.host(), devices * ranksEach);
         return new PlacementRequest(
                 devices,
-                share,
+                shareOf(ranksEach),
                 (int) Math.min(Integer.MAX_VALUE, onHost.cpuMilli()),
                 bounded(onHost.memory()),
                 new TreeSet<>());
     }
 
-    /** Of the ranks of so many devices: all full, unless they are all there are. */
-    private HostAmount ofHost(int devices) {
-        return HostAmount.of(wish.host(), devices == wish.devices() ? wish.ranks() : devices * wish.ranksPerDevice());
+    /** What so many ranks need of a device, in the board's unit. */
+    private long shareOf(int ranks) {
+        return wish.memory().map(memory -> timesAtMost(memory.value(), ranks)).orElseGet(() -> milli(ranks));
     }
 
     /** The board counts in whole MiB, of which it can hold so many. */
@@ -151,28 +183,31 @@ final class Placer {
         return memory.min(MemoryBytes.ofMebibytes(Integer.MAX_VALUE));
     }
 
-    /** An amount that no device has stays one. */
+    /** An amount that no device has stays one; the board can hold so much. */
     private static long timesAtMost(long bytes, int ranks) {
-        return bytes > Long.MAX_VALUE / ranks ? Long.MAX_VALUE : bytes * ranks;
+        long most = Integer.MAX_VALUE * MemoryBytes.MEBIBYTE;
+        return bytes > most / ranks ? most : bytes * ranks;
     }
 
-    private long milli() {
-        long basisPoints = (long) wish.share().map(Share::basisPoints).orElse(0) * wish.ranksPerDevice();
+    private long milli(int ranks) {
+        long basisPoints = (long) wish.share().map(Share::basisPoints).orElse(0) * ranks;
         long perMilli = Share.ONE_IN_BASIS_POINTS / MILLI;
         return (basisPoints + perMilli - 1) / perMilli;
     }
 
-    private PlacementBoard board(Map<String, Set<Integer>> chosen, Predicate<Device> isOffered) {
+    private PlacementBoard board(Chosen chosen, Predicate<String> isAllowed, Predicate<Device> isOffered) {
         List<NodeRoom> nodes = new ArrayList<>();
         for (Host host : offer.hosts()) {
             List<DeviceRoom> rooms = new ArrayList<>();
             for (int i = 0; i < host.devices().size(); i++) {
                 Device device = host.devices().get(i);
-                boolean isTaken = chosen.getOrDefault(host.node(), Set.of()).contains(i);
-                rooms.add(room(device, isTaken || !isOffered.test(device)));
+                boolean isTaken = !isAllowed.test(host.node())
+                        || chosen.on(host.node()).containsKey(i)
+                        || !isOffered.test(device);
+                rooms.add(room(device, isTaken));
             }
             String model = host.devices().isEmpty() ? "" : host.devices().get(0).name();
-            HostAmount taken = ofHost(chosen.getOrDefault(host.node(), Set.of()).size());
+            HostAmount taken = HostAmount.of(wish.host(), chosen.ranksOn(host.node()));
             HostFigures.Amounts free = host.figures().free();
             nodes.add(new NodeRoom(
                     host.node(),
@@ -207,15 +242,76 @@ final class Placer {
         return wish.model().map(glob -> NameGlob.matches(glob, device.name())).orElse(true);
     }
 
-    private boolean isEverEnough(Device device) {
-        return isWanted(device) && device.most().value() >= needOn(device);
+    /** What is counted with. */
+    private enum Basis {
+        /** With nothing else on the devices and hosts; what a host does not say is taken to be enough. */
+        BEST,
+        NOW,
+        /** As now, whatever hosts have. */
+        DEVICES_NOW
     }
 
-    /** Bytes that the ranks of one device need there. */
-    private long needOn(Device device) {
+    /** How many of the devices it asks for these hosts have: all of them exactly when there is room for it. */
+    private int devicesFor(List<Host> hosts, Basis basis) {
+        int sum = 0;
+        int most = 0;
+        boolean hasLast = false;
+        for (Host host : hosts) {
+            int seats = seats(host, basis);
+            int full = Math.min(count(host, wish.ranksPerDevice(), basis), seats / wish.ranksPerDevice());
+            int last = wish.ranksOnLast();
+            boolean isRoomForLast =
+                    last > 0 && seats - full * wish.ranksPerDevice() >= last && count(host, last, basis) > full;
+            sum += full;
+            most = Math.max(most, full + (isRoomForLast ? 1 : 0));
+            hasLast |= isRoomForLast;
+        }
+        return wish.extent() == Extent.SAME_NODE ? most : sum + (hasLast ? 1 : 0);
+    }
+
+    private int seats(Host host, Basis basis) {
+        return switch (basis) {
+            case BEST -> host.figures().most().ranksAtBest(wish.host());
+            case NOW -> host.figures().free().ranks(wish.host());
+            case DEVICES_NOW -> Integer.MAX_VALUE;
+        };
+    }
+
+    /** Devices of a host that are enough for so many ranks. */
+    private int count(Host host, int ranks, Basis basis) {
+        return (int) host.devices().stream()
+                .filter(device -> basis == Basis.BEST ? isEverEnough(device, ranks) : isEnough(device, ranks))
+                .count();
+    }
+
+    private boolean isEverEnough(Device device, int ranks) {
+        long need = needOn(device, ranks);
+        return isWanted(device)
+                && (unit() == ShareUnit.BYTES
+                        ? isEnough(device.most().value(), need)
+                        : device.most().value() >= need);
+    }
+
+    private boolean isEnough(Device device, int ranks) {
+        DeviceRoom room = room(device, false);
+        return unit() == ShareUnit.BYTES ? isEnough(room.room(), shareOf(ranks)) : room.room() >= shareOf(ranks);
+    }
+
+    /** In bytes, of which the board counts whole MiB. */
+    private static boolean isEnough(long room, long need) {
+        return room / MemoryBytes.MEBIBYTE >= (need + MemoryBytes.MEBIBYTE - 1) / MemoryBytes.MEBIBYTE;
+    }
+
+    /** Bytes that so many ranks need there. */
+    private long needOn(Device device, int ranks) {
         return wish.memory().isPresent()
-                ? request(1).share()
-                : milli() * device.room().capacity() / MILLI;
+                ? shareOf(ranks)
+                : milli(ranks) * device.room().capacity() / MILLI;
+    }
+
+    private String need() {
+        return "%s %s %s"
+                .formatted(Counts.of(wish.ranks(), "rank"), Counts.word(wish.ranks(), "needs", "need"), wish.text());
     }
 
     private String never(int could) {
@@ -223,45 +319,57 @@ final class Placer {
         if (!wish.host().isNone() && !(place(offer, devicesOnly) instanceof Answer.Never)) {
             return ofHosts(HostFigures::most, "has");
         }
-        long wanted = offer.hosts().stream()
+        List<Device> wanted = offer.hosts().stream()
                 .flatMap(host -> host.devices().stream())
                 .filter(this::isWanted)
-                .count();
-        String largest = offer.hosts().stream()
-                .flatMap(host -> host.devices().stream())
-                .filter(this::isWanted)
+                .toList();
+        String largest = wanted.stream()
                 .map(Device::most)
                 .max(Comparator.naturalOrder())
                 .map(most -> ", the most that one can promise is " + most)
                 .orElse("");
-        return "%d ranks need %d devices%s with %s each; %d could ever give that, of %d%s%s%s"
+        return "%s; %d could ever give that, of %d%s%s%s%s"
                 .formatted(
-                        wish.ranks(),
-                        wish.devices(),
-                        wish.extent() == Extent.SAME_NODE ? " of one node" : "",
-                        wish.each(),
+                        need(),
                         could,
-                        wanted,
+                        wanted.size(),
                         wish.model().map(" matching %s"::formatted).orElse(""),
                         largest,
+                        wanted.isEmpty() ? models() : "",
                         unknown());
+    }
+
+    /** Of a model that nothing matches, what there is instead. */
+    private String models() {
+        return offer.hosts().stream()
+                .flatMap(host -> host.devices().stream())
+                .map(Device::name)
+                .distinct()
+                .sorted()
+                .limit(MAX_NAMED)
+                .collect(Collectors.joining(", ", "; models there are: ", ""));
     }
 
     private String ofHosts(Function<HostFigures, HostFigures.Amounts> amounts, String word) {
         List<String> lacking = offer.hosts().stream()
-                .filter(host -> host.devices().stream().anyMatch(this::isEverEnough))
+                .filter(host -> count(host, 1, Basis.BEST) > 0)
                 .flatMap(host ->
                         HostFigures.lacking(host.node(), amounts.apply(host.figures()), wish.host(), wish.ranks(), word)
                                 .stream())
                 .toList();
-        String more = lacking.size() > MAX_NAMED ? " and %d more".formatted(lacking.size() - MAX_NAMED) : "";
-        return "%d ranks ask for %s each: %s%s%s"
+        return "%s %s for %s%s: %s%s"
                 .formatted(
-                        wish.ranks(),
+                        Counts.of(wish.ranks(), "rank"),
+                        Counts.word(wish.ranks(), "asks", "ask"),
                         wish.host().text(),
-                        String.join("; ", lacking.subList(0, Math.min(MAX_NAMED, lacking.size()))),
-                        more,
+                        wish.ranks() == 1 ? "" : " each",
+                        named(lacking),
                         unknown());
+    }
+
+    private static String named(List<String> all) {
+        String more = all.size() > MAX_NAMED ? " and %d more".formatted(all.size() - MAX_NAMED) : "";
+        return String.join("; ", all.subList(0, Math.min(MAX_NAMED, all.size()))) + more;
     }
 
     private String notNow() {
@@ -270,70 +378,74 @@ final class Placer {
         }
         List<Host> within = wish.extent() == Extent.SAME_NODE
                 ? List.of(offer.hosts().stream()
-                        .filter(host -> host.devices().stream()
-                                        .filter(this::isEverEnough)
-                                        .count()
-                                >= wish.devices())
-                        .max(Comparator.comparingLong(host -> free(host).count()))
+                        .filter(host -> devicesFor(List.of(host), Basis.BEST) >= wish.devices())
+                        .max(Comparator.comparingInt(host -> devicesFor(List.of(host), Basis.DEVICES_NOW)))
                         .orElseThrow())
                 : offer.hosts();
-        long now = within.stream().mapToLong(host -> free(host).count()).sum();
+        int now = devicesFor(within, Basis.DEVICES_NOW);
+        int full = within.stream()
+                .mapToInt(host -> count(host, wish.ranksPerDevice(), Basis.NOW))
+                .sum();
+        int lacksFor = full >= wish.fullDevices() ? wish.ranksOnLast() : wish.mostOnDevice();
         List<String> lacking = new ArrayList<>();
         for (Host host : within) {
             host.devices().stream()
-                    .filter(device -> isEverEnough(device) && !isEnough(device))
-                    .forEach(device -> lacking.add("%s %s: %s".formatted(host.node(), device.label(), lack(device))));
+                    .filter(device -> isEverEnough(device, lacksFor) && !isEnough(device, lacksFor))
+                    .forEach(device ->
+                            lacking.add("%s %s: %s".formatted(host.node(), device.label(), lack(device, lacksFor))));
         }
-        String more = lacking.size() > MAX_NAMED ? " and %d more".formatted(lacking.size() - MAX_NAMED) : "";
-        return "%d ranks need %d devices%s with %s each; %d have that now, so %d of these would have to be free: %s%s%s"
+        return "%s; %d %s that now, so %d of these would have to be free: %s%s"
                 .formatted(
-                        wish.ranks(),
-                        wish.devices(),
-                        wish.extent() == Extent.SAME_NODE ? " of one node" : "",
-                        wish.each(),
-                        now,
-                        wish.devices() - now,
-                        String.join("; ", lacking.subList(0, Math.min(MAX_NAMED, lacking.size()))),
-                        more,
-                        unknown());
+                        need(), now, Counts.word(now, "has", "have"), wish.devices() - now, named(lacking), unknown());
     }
 
-    private Stream<Device> free(Host host) {
-        return host.devices().stream().filter(this::isEnough);
-    }
-
-    private boolean isEnough(Device device) {
-        return room(device, false).room() >= request(1).share();
-    }
-
-    private String lack(Device device) {
+    private String lack(Device device, int ranks) {
         return device.room().reason().orElseGet(() -> "%s free, %s more needed"
                 .formatted(
                         MemoryBytes.of(device.room().room()),
-                        MemoryBytes.of(needOn(device)
-                                - Math.min(needOn(device), device.room().room()))));
+                        MemoryBytes.of(needOn(device, ranks)
+                                - Math.min(needOn(device, ranks), device.room().room()))));
     }
 
     private String unknown() {
         return offer.unknown().isEmpty() ? "" : "; not counted: " + String.join(", ", offer.unknown());
     }
 
-    /** By node in the order in which nodes were chosen, on it by device. */
-    private List<PlacedRank> ranks(Map<String, Set<Integer>> chosen) {
+    /**
+     * By node in the order in which nodes were chosen, on it by device; the device with fewer ranks is the last of all,
+     * so that a local rank divided by the ranks of a device is its device, as scripts reckon.
+     */
+    private List<PlacedRank> ranks(Chosen chosen) {
         List<PlacedRank> ranks = new ArrayList<>();
-        chosen.forEach((node, positions) -> {
-            Host host = offer.hosts().stream()
-                    .filter(one -> one.node().equals(node))
-                    .findFirst()
-                    .orElseThrow();
-            int localRank = 0;
-            for (int position : positions.stream().sorted().toList()) {
-                Device device = host.devices().get(position);
-                for (int k = 0; k < wish.ranksPerDevice() && ranks.size() < wish.ranks(); k++) {
-                    ranks.add(new PlacedRank(ranks.size(), node, localRank++, device.uuid(), device.index()));
-                }
-            }
-        });
+        chosen.nodes().entrySet().stream()
+                .sorted(Comparator.comparing(node -> hasLast(node.getValue())))
+                .forEach(node -> {
+                    Host host = offer.hosts().stream()
+                            .filter(one -> one.node().equals(node.getKey()))
+                            .findFirst()
+                            .orElseThrow();
+                    ranks.addAll(ranksOn(host, node.getValue(), ranks.size()));
+                });
+        return ranks;
+    }
+
+    private boolean hasLast(Map<Integer, Integer> devices) {
+        return devices.containsValue(wish.ranksOnLast());
+    }
+
+    private static List<PlacedRank> ranksOn(Host host, Map<Integer, Integer> devices, int first) {
+        List<PlacedRank> ranks = new ArrayList<>();
+        Comparator<Map.Entry<Integer, Integer>> fullFirst =
+                Map.Entry.<Integer, Integer>comparingByValue().reversed();
+        devices.entrySet().stream()
+                .sorted(fullFirst.thenComparing(Map.Entry.comparingByKey()))
+                .forEach(entry -> {
+                    Device device = host.devices().get(entry.getKey());
+                    for (int k = 0; k < entry.getValue(); k++) {
+                        ranks.add(new PlacedRank(
+                                first + ranks.size(), host.node(), ranks.size(), device.uuid(), device.index()));
+                    }
+                });
         return ranks;
     }
 }

@@ -2,6 +2,7 @@ package dev.ullage.cli.predict;
 
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
+import dev.ullage.cli.FileReason;
 import dev.ullage.common.model.MemoryBytes;
 import java.io.BufferedInputStream;
 import java.io.BufferedReader;
@@ -44,7 +45,7 @@ final class SeriesFile {
                 new InputStreamReader(uncompressed(Files.newInputStream(file)), StandardCharsets.UTF_8))) {
             series = reading.series(lines);
         } catch (IOException e) {
-            throw new CommandFailure(ExitCode.FAILED, "'%s' cannot be read: %s".formatted(file, e), e);
+            throw new CommandFailure(ExitCode.FAILED, "'%s' cannot be read: %s".formatted(file, FileReason.of(e)), e);
         }
         if (!reading.problems.isEmpty()) {
             throw new CommandFailure(ExitCode.FAILED, reading.problems.toString());

@@ -1,5 +1,6 @@
 package dev.ullage.cli.predict;
 
+import dev.ullage.common.model.Counts;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +36,7 @@ final class SeriesProblems {
     @Override
     public String toString() {
         String more = count > shown.size() ? "\n  and %d more".formatted(count - shown.size()) : "";
-        return shown.stream().collect(Collectors.joining("\n  ", count == 1 ? "" : count + " problems\n  ", more));
+        return shown.stream()
+                .collect(Collectors.joining("\n  ", count == 1 ? "" : Counts.of(count, "problem") + "\n  ", more));
     }
 }

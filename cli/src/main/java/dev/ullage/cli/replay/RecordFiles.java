@@ -1,5 +1,6 @@
 package dev.ullage.cli.replay;
 
+import dev.ullage.cli.FileReason;
 import dev.ullage.coordinator.decisions.Decision;
 import dev.ullage.coordinator.journal.DecisionFile;
 import dev.ullage.coordinator.journal.DecisionJson;
@@ -56,7 +57,7 @@ final class RecordFiles {
             }
             logs.forEach(this::readFile);
         } catch (IOException e) {
-            problem(path + ": cannot be read: " + e);
+            problem(path + ": cannot be read: " + FileReason.of(e));
         }
     }
 
@@ -105,7 +106,7 @@ final class RecordFiles {
                 line = next;
             }
         } catch (IOException e) {
-            problem(file + ": cannot be read: " + e.getMessage());
+            problem(file + ": cannot be read: " + FileReason.of(e));
         }
     }
 

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.cli.replay.RecordFiles.Found;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.config.PolicyName;
 import dev.ullage.coordinator.decisions.Decision;
@@ -85,9 +86,9 @@ final class ReplayReport {
         if (differ > different.size()) {
             text.append("and %d more that differ%n".formatted(differ - different.size()));
         }
-        text.append("%d decisions planned again%s: %d the same, %d different%n"
+        text.append("%s planned again%s: %d the same, %d different%n"
                 .formatted(
-                        same + differ,
+                        Counts.of(same + differ, "decision"),
                         policy.map(name -> " with policy " + name).orElse(""),
                         same,
                         differ));

@@ -4,6 +4,7 @@ import dev.ullage.cli.estimate.JobEstimate;
 import dev.ullage.cli.run.ClusterDevices.Device;
 import dev.ullage.cli.run.ClusterDevices.Host;
 import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.PlannedNeeds.Need;
@@ -78,12 +79,9 @@ final class EstimateChecks {
     }
 
     static String otherCount(JobEstimate estimate, LaunchRequest request, int started) {
-        return "the estimate is of %d rank%s (tp x pp x cp x dp), %s starts %d"
+        return "the estimate is of %s (tp x pp x cp x dp), %s starts %d"
                 .formatted(
-                        estimate.ranks(),
-                        estimate.ranks() == 1 ? "" : "s",
-                        request.launcher().label(),
-                        started);
+                        Counts.of(estimate.ranks(), "rank"), request.launcher().label(), started);
     }
 
     private OptionalInt started(RunChecks.Verdict verdict) {
@@ -167,10 +165,13 @@ final class EstimateChecks {
         for (int i = 0; i < ranks.size(); i++) {
             if (upper(ranks.get(i)).isMoreThan(places.get(i))) {
                 MemoryBytes need = upper(ranks.get(i));
-                refusals.add(
-                        "%d ranks are estimated at %s or more at most each, but only %d place%s of the cluster could"
-                                        .formatted(i + 1, need, i, i == 1 ? "" : "s")
-                                + " ever give a rank that much (the next one: " + places.get(i) + ")");
+                refusals.add("%s %s estimated at %s or more at most each, but only %s of the cluster could"
+                                .formatted(
+                                        Counts.of(i + 1, "rank"),
+                                        Counts.word(i + 1, "is", "are"),
+                                        need,
+                                        Counts.of(i, "place"))
+                        + " ever give a rank that much (the next one: " + places.get(i) + ")");
                 return;
             }
         }
@@ -181,7 +182,7 @@ final class EstimateChecks {
             return refusals;
         }
         List<String> named = new ArrayList<>(refusals.subList(0, MOST_NAMED));
-        named.add("and so on for " + (refusals.size() - MOST_NAMED) + " more devices");
+        named.add("and so on for " + Counts.of(refusals.size() - MOST_NAMED, "more device"));
         return named;
     }
 }

@@ -3,6 +3,7 @@ package dev.ullage.cli.run;
 import com.typesafe.config.ConfigSyntax;
 import dev.ullage.cli.CommandFailure;
 import dev.ullage.cli.ExitCode;
+import dev.ullage.cli.FileReason;
 import dev.ullage.cli.run.JobNode.Document;
 import dev.ullage.cli.run.JobNode.Entry;
 import dev.ullage.cli.run.JobNode.Items;
@@ -74,7 +75,7 @@ record JobFile(
                     .read(HoconJobReader.read(file, name.endsWith(".json") ? ConfigSyntax.JSON : ConfigSyntax.CONF));
         } catch (IOException e) {
             throw new CommandFailure(
-                    ExitCode.BAD_SETTINGS, "--job-file " + file + " cannot be read: " + e.getMessage(), e);
+                    ExitCode.BAD_SETTINGS, "--job-file " + file + " cannot be read: " + FileReason.of(e), e);
         }
     }
 

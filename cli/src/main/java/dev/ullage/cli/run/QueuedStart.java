@@ -11,6 +11,7 @@ import dev.ullage.cli.estimate.JobEstimate;
 import dev.ullage.cli.node.SteadyClock;
 import dev.ullage.cli.run.ClusterDevices.Host;
 import dev.ullage.cli.run.RunPlan.Surroundings;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
@@ -73,13 +74,9 @@ final class QueuedStart {
         JobRequest wanted = ask(file).request();
         environment
                 .out()
-                .println("job %s asks for %s: %d device%s, priority %s"
+                .println("job %s asks for %s: %s, priority %s"
                         .formatted(
-                                wanted.job(),
-                                wanted.text(),
-                                wanted.devices(),
-                                wanted.devices() == 1 ? "" : "s",
-                                wanted.priority()));
+                                wanted.job(), wanted.text(), Counts.of(wanted.devices(), "device"), wanted.priority()));
         return ExitCode.OK.code();
     }
 

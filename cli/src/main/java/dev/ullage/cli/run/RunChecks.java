@@ -3,6 +3,7 @@ package dev.ullage.cli.run;
 import dev.ullage.cli.run.ClusterDevices.Device;
 import dev.ullage.cli.run.ClusterDevices.Host;
 import dev.ullage.cli.run.LaunchRequest.Size;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.worker.probe.VisibleDevices;
@@ -175,10 +176,9 @@ final class RunChecks {
         int ranks = perHost.getAsInt();
         int needed = -Math.floorDiv(-ranks, terms.ranksPerDevice());
         if (needed > wanted && !visible.isEmpty()) {
-            refusals.add("%d rank%s, %s, at most %d on each (--ranks-per-device)"
+            refusals.add("%s, %s, at most %d on each (--ranks-per-device)"
                     .formatted(
-                            ranks,
-                            ranks == 1 ? "" : "s",
+                            Counts.of(ranks, "rank"),
                             countVisible(visible.subList(0, wanted)),
                             terms.ranksPerDevice()));
             return Optional.empty();
@@ -186,8 +186,8 @@ final class RunChecks {
         boolean namesDevices =
                 terms.visibleDevices().isPresent() || request.slots().isPresent();
         if (namesDevices && terms.devices().isEmpty() && needed < visible.size() && isCounted()) {
-            refusals.add("a list and a count disagree: %d rank%s for %s; shorten the list, or say --gpus %d for its"
-                            .formatted(ranks, ranks == 1 ? "" : "s", countVisible(visible), needed)
+            refusals.add("a list and a count disagree: %s for %s; shorten the list, or say --gpus %d for its"
+                            .formatted(Counts.of(ranks, "rank"), countVisible(visible), needed)
                     + " first " + needed);
             return Optional.empty();
         }
@@ -202,8 +202,11 @@ final class RunChecks {
                 .max()
                 .orElse(0);
         if (size.perHost().isPresent() && size.perHost().getAsInt() > most * terms.ranksPerDevice()) {
-            refusals.add("%d ranks on a host, but none has more than %d device%s, at most %d on each"
-                            .formatted(size.perHost().getAsInt(), most, most == 1 ? "" : "s", terms.ranksPerDevice())
+            refusals.add("%s on a host, but none has more than %s, at most %d on each"
+                            .formatted(
+                                    Counts.of(size.perHost().getAsInt(), "rank"),
+                                    Counts.of(most, "device"),
+                                    terms.ranksPerDevice())
                     + " (--ranks-per-device)");
         }
     }
@@ -217,9 +220,12 @@ final class RunChecks {
         int devices = cluster.deviceCount();
         int most = devices * terms.ranksPerDevice();
         if (size.ranks().isPresent() && size.ranks().getAsInt() > most && !size.isOneHost()) {
-            refusals.add("%d ranks, %d device%s in the whole cluster%s, at most %d on each (--ranks-per-device)"
+            refusals.add("%s, %s in the whole cluster%s, at most %d on each (--ranks-per-device)"
                     .formatted(
-                            size.ranks().getAsInt(), devices, devices == 1 ? "" : "s", beside, terms.ranksPerDevice()));
+                            Counts.of(size.ranks().getAsInt(), "rank"),
+                            Counts.of(devices, "device"),
+                            beside,
+                            terms.ranksPerDevice()));
         }
     }
 
@@ -242,8 +248,9 @@ final class RunChecks {
                 .count();
         int ranks = terms.ranks().orElse(request.size().ranks().orElse(1));
         if (fitting * terms.ranksPerDevice() < ranks) {
-            refusals.add("%d rank%s of %s each, but only %d device%s of the cluster could ever give a rank that much"
-                    .formatted(ranks, ranks == 1 ? "" : "s", asked, fitting, fitting == 1 ? "" : "s"));
+            refusals.add("%s of %s%s, but only %s of the cluster could ever give a rank that much"
+                    .formatted(
+                            Counts.of(ranks, "rank"), asked, ranks == 1 ? "" : " each", Counts.of(fitting, "device")));
         }
     }
 
@@ -263,7 +270,9 @@ final class RunChecks {
                             most.get(),
                             device.terms().orElseThrow().allocatable(),
                             device.terms().orElseThrow().reserve(),
-                            terms.ranksPerDevice() == 1 ? "" : ", for each of " + terms.ranksPerDevice() + " ranks"));
+                            terms.ranksPerDevice() == 1
+                                    ? ""
+                                    : ", for each of " + Counts.of(terms.ranksPerDevice(), "rank")));
         } else {
             device.free()
                     .map(free -> free.dividedBy(terms.ranksPerDevice()))
@@ -276,7 +285,7 @@ final class RunChecks {
     }
 
     private String countVisible(List<DeviceInfo> devices) {
-        return devices.size() + " visible device" + (devices.size() == 1 ? "" : "s") + " (" + indices(devices) + ")";
+        return Counts.of(devices.size(), "visible device") + " (" + indices(devices) + ")";
     }
 
     private static String listed(List<DeviceInfo> devices) {

@@ -1,5 +1,6 @@
 package dev.ullage.cli.run;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -74,8 +75,11 @@ record RunRequest(Map<String, Object> fields, List<String> problems) {
                 terms.ranks().isPresent() ? terms.ranks() : request.size().ranks();
         OptionalInt asked = asked(fields);
         if (started.isPresent() && asked.isPresent() && started.getAsInt() != asked.getAsInt()) {
-            problems.add("room is asked for %d ranks, and %s starts %d"
-                    .formatted(asked.getAsInt(), request.launcher().label(), started.getAsInt()));
+            problems.add("room is asked for %s, and %s starts %d"
+                    .formatted(
+                            Counts.of(asked.getAsInt(), "rank"),
+                            request.launcher().label(),
+                            started.getAsInt()));
         }
         if (fields.containsKey(GROUPS)) {
             return;

@@ -8,16 +8,21 @@ import dev.ullage.cli.client.ApiException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
  * A job's request at the coordinator, said again as often as it is asked to be. It remembers how long the job has
- * waited and where it was told to run, so that a coordinator that takes over learns it. One thread.
+ * waited, where it was told to run, and for how long it has, so that a coordinator that takes over learns it. One
+ * thread.
  */
 final class Submission {
     private static final JsonMapper JSON = new JsonMapper();
     private static final String ROOM = "room";
+    private static final String RAN = "ranMillis";
+    /** What the first coordinators with a queue do not know. */
+    private static final List<String> LATER_FIELDS = List.of(ROOM, RAN);
 
     private final ApiClient client;
     private final String token;
@@ -28,6 +33,10 @@ final class Submission {
     private Instant waitedAt;
     /** Where it runs, or would now: the coordinator's name for it. */
     private Optional<String> room = Optional.empty();
+    /** How long it had run at the last answer, as its coordinator counts; 0 until it runs. */
+    private long ranMillis;
+    /** Whether the last answer had it: an older coordinator refuses what it does not know. */
+    private boolean isRunCounted;
     /** Whether the coordinator has something of ours by this name: what is another's is not ours to withdraw. */
     private boolean isKnown;
 
@@ -51,10 +60,17 @@ final class Submission {
         now.put("waitedMillis", waitedMillis + sinceAnswer().toMillis());
         now.put("running", isRunning);
         room.filter(known -> isRunning).ifPresent(known -> now.put(ROOM, known));
+        if (isRunning && isRunCounted) {
+            now.put(RAN, ranMillis + sinceAnswer().toMillis());
+        }
         JsonNode state = submit(now);
         if (!isRunning) {
             room = Optional.ofNullable(state.path(ROOM).textValue());
         }
+        // What does not run yet begins when it is told that it may, and not before.
+        long ran = isRunning ? ranMillis + sinceAnswer().toMillis() : 0;
+        ranMillis = state.path(RAN).asLong(ran);
+        isRunCounted = state.has(RAN);
         waitedMillis = state.path("waitedMillis").asLong(waitedMillis);
         waitedAt = clock.instant();
         isKnown = !state.path("state").asText().equals("cancelled");
@@ -63,17 +79,20 @@ final class Submission {
         return state;
     }
 
-    /** A node of before rooms had names refuses the field: said without, the lease is renewed there too. */
+    /** A node of before one of these fields refuses it: said without, the lease is renewed there too. */
     private JsonNode submit(ObjectNode now) throws ApiException {
         try {
             return client.submit(job, now, token);
         } catch (ApiException e) {
-            boolean isOlder =
-                    now.has(ROOM) && String.valueOf(e.getMessage()).contains("unknown field \"" + ROOM + "\"");
-            if (!isOlder) {
+            String refusal = String.valueOf(e.getMessage());
+            List<String> newer = LATER_FIELDS.stream()
+                    .filter(field -> now.has(field) && refusal.contains("unknown field \"" + field + "\""))
+                    .toList();
+            if (newer.isEmpty()) {
                 throw e;
             }
-            now.remove(ROOM);
+            isRunCounted &= !newer.contains(RAN);
+            now.remove(newer);
             return client.submit(job, now, token);
         }
     }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.cli.show.TextTable.Cell;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
@@ -68,14 +69,12 @@ public final class PlanReport {
     private String summary() {
         int ranks = devices.stream().mapToInt(device -> device.ranks().size()).sum();
         String elsewhere = ranks < plan.size() ? ", " + (plan.size() - ranks) + " more elsewhere" : "";
-        return "policy %s, reserve %s, %d rank%s on %d device%s%s"
+        return "policy %s, reserve %s, %s on %s%s"
                 .formatted(
                         plan.limits().policies().anyJob().policy(),
                         plan.limits().reserve(),
-                        ranks,
-                        ranks == 1 ? "" : "s",
-                        devices.size(),
-                        devices.size() == 1 ? "" : "s",
+                        Counts.of(ranks, "rank"),
+                        Counts.of(devices.size(), "device"),
                         elsewhere);
     }
 

@@ -2,6 +2,7 @@ package dev.ullage.cli.show;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.ullage.cli.show.TextTable.Cell;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import java.math.BigDecimal;
 import java.math.MathContext;
@@ -233,7 +234,7 @@ public final class ReportText {
 
     private String counted(String field, String noun) {
         int count = report.path(field).asInt();
-        return count + " " + noun + (count == 1 ? "" : "s");
+        return Counts.of(count, noun);
     }
 
     private static Optional<String> known(JsonNode value, Function<JsonNode, String> shown) {

@@ -2,6 +2,7 @@ package dev.ullage.cli.show;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.ullage.cli.show.TextTable.Cell;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Share;
 import java.util.ArrayList;
@@ -58,14 +59,10 @@ public final class StatusTable {
         return "coordinator " + text(coordinator, "node") + "  "
                 + (state.equals("ACTIVE") ? Style.GOOD : Style.NOTICE).apply(state, terminal)
                 + "  epoch " + text(coordinator, "epoch")
-                + "  " + counted(status.path("nodes").size(), "node")
-                + ", " + counted(devices, "device")
-                + ", " + counted(ranks, "rank")
+                + "  " + Counts.of(status.path("nodes").size(), "node")
+                + ", " + Counts.of(devices, "device")
+                + ", " + Counts.of(ranks, "rank")
                 + "  " + text(status, "time");
-    }
-
-    private static String counted(int count, String noun) {
-        return count + " " + noun + (count == 1 ? "" : "s");
     }
 
     private static Rows devices(JsonNode status, Map<String, String> labels) {

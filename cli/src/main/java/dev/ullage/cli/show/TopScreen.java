@@ -2,6 +2,7 @@ package dev.ullage.cli.show;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.ullage.cli.show.TextTable.Cell;
+import dev.ullage.common.model.Counts;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -234,7 +235,7 @@ public final class TopScreen {
             int more = all - shown - part.from();
             List<String> parts = new ArrayList<>();
             if (more > 0) {
-                parts.add("and " + more + " more " + noun + (more == 1 ? "" : "s"));
+                parts.add("and " + Counts.of(more, "more " + noun));
             }
             if (part.from() > 0) {
                 parts.add(part.from() + " above");

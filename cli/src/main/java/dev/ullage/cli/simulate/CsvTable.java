@@ -5,10 +5,10 @@ import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.RuntimeJsonMappingException;
 import com.fasterxml.jackson.dataformat.csv.CsvMapper;
 import com.fasterxml.jackson.dataformat.csv.CsvParser;
+import dev.ullage.cli.FileReason;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -83,11 +83,9 @@ final class CsvTable {
         while (root.getCause() != null) {
             root = root.getCause();
         }
-        if (root instanceof NoSuchFileException) {
-            return "there is no such file";
-        }
-        String text =
-                root instanceof JsonProcessingException parsing ? parsing.getOriginalMessage() : root.getMessage();
+        String text = root instanceof JsonProcessingException parsing
+                ? parsing.getOriginalMessage()
+                : root instanceof IOException failed ? FileReason.of(failed) : root.getMessage();
         return text == null
                 ? root.getClass().getSimpleName()
                 : Problems.shown(text.lines().findFirst().orElse(""));

@@ -1,5 +1,6 @@
 package dev.ullage.cli.simulate;
 
+import dev.ullage.common.model.Counts;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,8 +44,7 @@ final class Problems {
     }
 
     String text() {
-        StringBuilder text =
-                new StringBuilder("the trace cannot be used: %d problem%s".formatted(count, count == 1 ? "" : "s"));
+        StringBuilder text = new StringBuilder("the trace cannot be used: " + Counts.of(count, "problem"));
         shown.forEach(problem -> text.append("\n  ").append(problem));
         if (count > shown.size()) {
             text.append("\n  and %d more".formatted(count - shown.size()));

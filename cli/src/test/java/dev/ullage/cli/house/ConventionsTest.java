@@ -27,6 +27,12 @@ final class ConventionsTest {
     private static final Pattern BANNED_NAME =
             Pattern.compile("(?i:quo" + "ta)|\\b(?:[a-z]*[Cc]a" + "p|[a-z_]+_ca" + "p)\\b");
     private static final Pattern ONLY_TEXT = Pattern.compile("^\\s*(?:\\+ |\\()?\"[^\"]*\"[,;)+ ]*$");
+    // What is counted in texts. A bound, as in "at most %d ranks", is more than one by its rule.
+    private static final Pattern ALWAYS_PLURAL =
+            Pattern.compile("(?<!to |most |than )(?:%,?d|[a-z)] \\+ \"|\\{[^{}@]*\\}) (?:more |other )?"
+                    + "(?:ranks|devices|nodes|jobs|processes|steps|times|places|problems|requests|stages|hosts|limits|moves"
+                    + "|samples|epochs|micro-batches|instances|decisions|readers)\\b(?! the|=)");
+
     private static final Pattern AUTHOR_TAG = Pattern.compile("^\\s*\\*\\s*@auth" + "or\\b");
 
     @Test
@@ -85,6 +91,19 @@ final class ConventionsTest {
     @Test
     void thingsHaveTheirOneName() {
         assertThat(linesOf(".java", ".py").filter(line -> line.matches(BANNED_NAME)))
+                .isEmpty();
+    }
+
+    /** In Java {@code Counts.of} says it, on the page {@code count}, in Python the number stands behind the noun. */
+    @Test
+    void whatIsCountedMayBeOne() {
+        assertThat(linesOf(".java", ".js", ".py")
+                        .filter(line -> line.file().contains("/src/main/")
+                                || line.file().startsWith("python/ullage/"))
+                        // What drivers and their tools answer is told in their own words there.
+                        .filter(line -> !line.file().contains("/worker/probe/"))
+                        .filter(line -> line.matches(ALWAYS_PLURAL)))
+                .as("texts that say \"1 ranks\"")
                 .isEmpty();
     }
 

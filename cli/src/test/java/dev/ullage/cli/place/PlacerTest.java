@@ -169,6 +169,49 @@ class PlacerTest {
         assertThat(refused(gibibytes(3, 2, 41, Extent.SAME_NODE))).startsWith("never: 3 ranks need 2 devices");
     }
 
+    // 35 GiB are free on each: enough for one rank of 30 GiB, not for two.
+    @Test
+    void theLastDeviceNeedsOnlyWhatItsRanksDo() {
+        node("a", 45, 0);
+        node("b", 45, 45);
+
+        for (Extent extent : Extent.values()) {
+            assertThat(found(gibibytes(3, 2, 30, extent)))
+                    .as(extent.name())
+                    .extracting(PlacedRank::uuid)
+                    .startsWith("GPU-a1", "GPU-a1")
+                    .hasSize(3);
+        }
+        assertThat(found(gibibytes(3, 2, 30, Extent.SAME_NODE)))
+                .as("the full device first, so that a script that divides local ranks finds its device")
+                .extracting(PlacedRank::uuid)
+                .containsExactly("GPU-a1", "GPU-a1", "GPU-a0");
+        assertThat(found(gibibytes(1, 2, 35, Extent.FEW_NODES)))
+                .as("one rank needs room for one")
+                .hasSize(1);
+        assertThat(refused(gibibytes(4, 2, 30, Extent.FEW_NODES)))
+                .startsWith("not now: 4 ranks need 2 devices with 2 x 30.0 GiB each; 1 has that now, so 1 of these")
+                .contains("a device 0 (NVIDIA H100): 35.0 GiB free, 25.0 GiB more needed");
+        assertThat(refused(gibibytes(3, 2, 36, Extent.SAME_NODE)))
+                .isEqualTo("not now: 3 ranks need 2 devices of one node with 2 x 36.0 GiB each, the last with 36.0 GiB;"
+                        + " 1 has that now, so 1 of these would have to be free: a device 0 (NVIDIA H100): 35.0 GiB"
+                        + " free, 1.0 GiB more needed");
+    }
+
+    // Counted as full, the last device would need a core more than there is.
+    @Test
+    void theLastDeviceTakesOfItsHostOnlyWhatItsRanksAskFor() {
+        node("a", 0, 0);
+        node("b", 0);
+        host(0, 4, 0, 64, 64);
+        host(1, 1, 0, 64, 64);
+
+        assertThat(found(withHost(5, 2, 1, 0, Extent.FEW_NODES)))
+                .extracting(PlacedRank::node)
+                .containsExactly("a", "a", "a", "a", "b");
+        assertThat(refused(withHost(6, 2, 1, 0, Extent.FEW_NODES))).startsWith("never: 6 ranks ask for 1 cpu each");
+    }
+
     // A share is one of all of the device: the reserve of a fifth leaves no room for nine tenths.
     @Test
     void sharesAreOfTheWholeDevice() {
@@ -219,7 +262,7 @@ class PlacerTest {
                 .extracting(PlacedRank::uuid)
                 .containsExactly("GPU-a1");
         assertThat(refused(gibibytes(1, 1, 40, Extent.FEW_NODES)))
-                .startsWith("not now: 1 ranks need 1 devices with 40.0 GiB each; 0 have that now")
+                .startsWith("not now: 1 rank needs 1 device with 40.0 GiB; 0 have that now")
                 .contains("a device 0 (NVIDIA H100): 20.0 GiB free, 20.0 GiB more needed")
                 .contains("a device 1 (NVIDIA H100): 30.0 GiB free, 10.0 GiB more needed");
     }
@@ -299,7 +342,7 @@ class PlacerTest {
                 .extracting(PlacedRank::node)
                 .containsOnly("b");
         assertThat(refused(withHost(1, 1, 12, 20, Extent.FEW_NODES)))
-                .isEqualTo("not now: 1 ranks ask for 12 cpus and 20.0 GiB of host memory each: cpus on a: asked 12,"
+                .isEqualTo("not now: 1 rank asks for 12 cpus and 20.0 GiB of host memory: cpus on a: asked 12,"
                         + " free 6; host memory on b: asked 20.0 GiB, free 10.0 GiB");
         assertThat(refused(withHost(2, 1, 9, 0, Extent.SAME_NODE)))
                 .startsWith("never: 2 ranks ask for 9 cpus each: cpus on a: asked 9 for each of 2 ranks, has 16");
@@ -312,7 +355,7 @@ class PlacerTest {
         host(0, 4, 0, 64, 64);
 
         assertThat(refused(withHost(1, 1, 8, 0, Extent.FEW_NODES)))
-                .isEqualTo("not now: 1 ranks ask for 8 cpus each: cpus on a: asked 8, free 4; b does not say how many"
+                .isEqualTo("not now: 1 rank asks for 8 cpus: cpus on a: asked 8, free 4; b does not say how many"
                         + " cpus it has");
         assertThat(found(withHost(1, 1, 4, 0, Extent.FEW_NODES)))
                 .extracting(PlacedRank::node)
@@ -335,7 +378,7 @@ class PlacerTest {
 
         assertThat(refused(wish))
                 .startsWith("not now: ")
-                .contains("1 have that now, so 1 of these")
+                .contains("1 has that now, so 1 of these")
                 .doesNotContain("old");
     }
 

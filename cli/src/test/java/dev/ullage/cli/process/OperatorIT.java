@@ -102,7 +102,7 @@ class OperatorIT {
         Answer replay = ullage("replay", node.stateDir().toString());
         assertThat(replay.exitCode()).as(replay.text()).isZero();
         assertThat(replay.text())
-                .containsPattern("[1-9]\\d* decisions planned again: [1-9]\\d* the same, 0 different")
+                .containsPattern("[1-9]\\d* decisions? planned again: [1-9]\\d* the same, 0 different")
                 .contains("3 of kind operator");
 
         JsonNode newest = node.api()

@@ -34,6 +34,7 @@ class PageQueueIT {
                   cluster.port = 0
                   http.port = %d
                   worker.devices.simulate = "2xH100-80G"
+                  worker.host { cpus = 12.5, memory = 64GiB }
                   coordinator.evenness { every = 500ms, looks = 2 }
                 }
                 """
@@ -142,7 +143,8 @@ class PageQueueIT {
                 assertThat(browser.text("#queue tbody .position")).isEqualTo("1");
                 assertThat(browser.text("#queue tbody .priority")).isEqualTo("high");
                 assertThat(browser.text("#queue tbody .wants")).startsWith("1 rank with 60.0 GiB, on ");
-                assertThat(browser.text("#queue tbody .waits-for")).startsWith("1 device with 60.0 GiB");
+                assertThat(browser.text("#queue tbody .waits-for"))
+                        .startsWith("1 device with 60.0 GiB; 0 have that now");
                 browser.await("and is told when", SOON, () -> browser.text("#queue tbody .starts span:first-child")
                         .startsWith("in 2 h, "));
                 assertThat(browser.text("#queue tbody .starts .small"))
@@ -156,6 +158,30 @@ class PageQueueIT {
             browser.await("nobody waits any more", SOON, () -> browser.text("#queue-note")
                     .equals("No job waits for room, 1 job has its room."));
             assertShowsItsEvents(browser);
+            browser.assertNoComplaint();
+            assertThat(node.isAlive()).isTrue();
+        }
+    }
+
+    @Test
+    void whatHostsHaveIsShownWithWhatIsAskedOfThem() throws IOException {
+        try (TestProcess node = up();
+                Browser browser = Browser.start(1280, 1000)) {
+            browser.open(api().base() + "/");
+            browser.await("what the host has", SOON, () -> browser.text("#hosts td.cpus")
+                    .equals("12.5 cores"));
+            assertThat(browser.text("#hosts td.memory")).isEqualTo("64.0 GiB");
+            browser.await("nobody asks for any of it", SOON, () -> browser.text("#hosts td.cpus-asked")
+                    .equals("nothing"));
+            assertThat(browser.text("#hosts td.memory-asked")).isEqualTo("nothing");
+            assertThat(browser.text("#hosts-note")).isEqualTo("Nothing holds a rank to what it asked for.");
+            try (TestProcess asks = run("asks", "asks", 1, "--cpus", "1", "--host-memory", "1GiB")) {
+                asks.awaitOutput("started", SOON);
+                browser.await("one asks", SOON, () -> browser.text("#hosts td.cpus-asked")
+                        .equals("1 core"));
+                assertThat(browser.text("#hosts td.memory-asked")).isEqualTo("1.0 GiB");
+                assertThat(asks.isAlive()).isTrue();
+            }
             browser.assertNoComplaint();
             assertThat(node.isAlive()).isTrue();
         }
@@ -207,7 +233,7 @@ class PageQueueIT {
                 Browser browser = Browser.start(1280, 1000)) {
             browser.open(api().base() + "/");
             browser.await("it is said that one of two is known", SOON, () -> browser.text("#evenness .verdict")
-                    .equals("Unknown: 1 of 2 ranks are known."));
+                    .equals("Unknown: 1 of 2 ranks is known."));
             assertThat(browser.text("#evenness figcaption")).endsWith(": unknown");
             try (TestProcess heavy = rank(1, ODD_JOB, 32)) {
                 browser.await("it is uneven", SOON, () -> browser.text("#evenness .verdict")

@@ -54,7 +54,7 @@ class PlaceIT {
             node.api().await("the rank settles", JOIN_WITHIN, now -> Api.areSettled(now, 1));
             Answer now = place(server, "--ranks", "2", "--memory", "40GiB");
             assertThat(now.exitCode()).as(now.text()).isEqualTo(1);
-            assertThat(now.text()).contains("1 have that now, so 1 of these would have to be free");
+            assertThat(now.text()).contains("1 has that now, so 1 of these would have to be free");
             Answer one = place(server, "--ranks", "1", "--memory", "40GiB", "--format", "mpirun");
             assertThat(one.exitCode()).as(one.text()).isZero();
             assertThat(one.text()).contains("mpirun -np 1 -H ").contains("-x CUDA_VISIBLE_DEVICES=");

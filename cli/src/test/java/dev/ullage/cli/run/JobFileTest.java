@@ -272,4 +272,13 @@ class JobFileTest {
         Path latin = Files.write(folder.resolve("latin.yaml"), new byte[] {'a', ':', ' ', (byte) 0xe4, '\n'});
         assertThatThrownBy(() -> JobFile.read(latin)).hasMessageContaining("it is not in UTF-8");
     }
+
+    @Test
+    void aFileThatIsNotThereIsSaidToBeMissing() {
+        for (String name : List.of("none.yaml", "none.json", "none.conf")) {
+            assertThatThrownBy(() -> JobFile.read(Path.of(name)))
+                    .isInstanceOf(CommandFailure.class)
+                    .hasMessage("--job-file " + name + " cannot be read: there is no such file");
+        }
+    }
 }

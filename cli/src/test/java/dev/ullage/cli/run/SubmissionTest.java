@@ -3,6 +3,7 @@ package dev.ullage.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.ullage.cli.FakeServer;
 import dev.ullage.cli.FakeServer.Request;
 import dev.ullage.cli.client.ApiClient;
@@ -11,6 +12,7 @@ import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
@@ -22,11 +24,11 @@ class SubmissionTest {
             "{\"schema\":1,\"state\":\"placed\",\"waitedMillis\":0,\"room\":\"bert#1:first#4\"}";
 
     private final FakeServer server;
+    private final MovedClock clock = new MovedClock();
     private final Submission submission;
 
     SubmissionTest() throws IOException {
         server = new FakeServer();
-        Clock clock = Clock.fixed(Instant.parse("2030-01-01T00:00:00Z"), ZoneOffset.UTC);
         ApiClient client = new ApiClient(server.uri(), Duration.ofSeconds(5));
         submission = new Submission(client, "secret", "bert", Map.of("submitter", "me"), clock);
     }
@@ -34,6 +36,29 @@ class SubmissionTest {
     @AfterEach
     void stop() {
         server.close();
+    }
+
+    private static final class MovedClock extends Clock {
+        private Instant now = Instant.parse("2030-01-01T00:00:00Z");
+
+        void passes(Duration time) {
+            now = now.plus(time);
+        }
+
+        @Override
+        public Instant instant() {
+            return now;
+        }
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            throw new UnsupportedOperationException("nobody asks for another zone");
+        }
     }
 
     private List<String> bodies() {
@@ -81,5 +106,52 @@ class SubmissionTest {
         submission.say(true);
 
         assertThat(bodies()).noneMatch(body -> body.contains("room"));
+    }
+
+    private static String placed(String ranMillis) {
+        return "{\"schema\":1,\"state\":\"placed\",\"waitedMillis\":0,\"room\":null,\"ranMillis\":" + ranMillis + "}";
+    }
+
+    // Goal: a coordinator that takes over learns since when the job runs, to the moment, from the one that placed it.
+    @Test
+    void howLongAJobHasRunIsSaidAsItsCoordinatorCountedItAndCountedOnWhereOneDoesNotKnow() throws Exception {
+        server.answerWith(200, placed("900"));
+        submission.say(false);
+        clock.passes(Duration.ofSeconds(2));
+        server.answerWith(200, placed("2950"));
+        submission.say(true);
+        clock.passes(Duration.ofSeconds(2));
+        server.answerWith(200, placed("null"));
+        submission.say(true);
+        clock.passes(Duration.ofSeconds(2));
+        submission.say(true);
+
+        assertThat(bodies())
+                .extracting(body ->
+                        new JsonMapper().readTree(body).path("ranMillis").asText("-"))
+                .containsExactly("-", "2900", "4950", "6950");
+    }
+
+    @Test
+    void anOlderCoordinatorIsNotToldHowLongAJobHasRunAndTheNextOneIs() throws Exception {
+        server.answerWith(200, "{\"schema\":1,\"state\":\"placed\",\"waitedMillis\":0}");
+        submission.say(false);
+        clock.passes(Duration.ofSeconds(2));
+        submission.say(true);
+        server.answerWith(200, placed("null"));
+        submission.say(true);
+        server.answerWith(
+                400,
+                "{\"status\":400,\"detail\":\"no\",\"errors\":[\"unknown field \\\"ranMillis\\\"; known: ranks\"]}");
+        assertThatThrownBy(() -> submission.say(true)).isInstanceOf(ApiException.class);
+        server.answerWith(200, placed("null"));
+        submission.say(true);
+        submission.say(true);
+
+        assertThat(bodies())
+                .extracting(body ->
+                        new JsonMapper().readTree(body).path("ranMillis").asText("-"))
+                .as("refused, it is said without at once and the next time")
+                .containsExactly("-", "-", "-", "2000", "-", "-", "2000");
     }
 }

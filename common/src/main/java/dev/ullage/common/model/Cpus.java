@@ -8,6 +8,7 @@ public final class Cpus {
     public static final int MAX = 100_000;
 
     private static final int MILLI_DIGITS = 3;
+    private static final int MILLI = 1000;
 
     private Cpus() {}
 
@@ -20,13 +21,18 @@ public final class Cpus {
         try {
             int milli =
                     new BigDecimal(text.strip()).movePointRight(MILLI_DIGITS).intValueExact();
-            if (milli > 0 && milli <= MAX * 1000) {
+            if (milli > 0 && milli <= MAX * MILLI) {
                 return milli;
             }
         } catch (ArithmeticException | NumberFormatException e) {
             // Said below.
         }
         throw new IllegalArgumentException("must be a number of cores from 0.001 to " + MAX);
+    }
+
+    /** As in {@code 1 cpu}, {@code 0.5 cpus}. */
+    public static String counted(long milli) {
+        return text(milli) + (milli == MILLI ? " cpu" : " cpus");
     }
 
     /** In cores, without a fraction that is none. */

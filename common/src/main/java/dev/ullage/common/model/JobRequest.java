@@ -91,7 +91,7 @@ public record JobRequest(
 
         /** In words: {@code 4 cpus and 16.0 GiB of host memory}; empty where nothing is asked for. */
         public String text() {
-            String cpus = cpuMilli.isPresent() ? Cpus.text(cpuMilli.getAsInt()) + " cpus" : "";
+            String cpus = cpuMilli.isPresent() ? Cpus.counted(cpuMilli.getAsInt()) : "";
             String bytes = memory.map(amount -> amount + " of host memory").orElse("");
             return cpus + (cpus.isEmpty() || bytes.isEmpty() ? "" : " and ") + bytes;
         }
@@ -109,8 +109,8 @@ public record JobRequest(
                 .max()
                 .orElse(0);
         if (devices() > Reservation.MAX_PARTS) {
-            return Optional.of("%s is on %d devices; a job that is placed as a whole has at most %d"
-                    .formatted(text(), devices(), Reservation.MAX_PARTS));
+            return Optional.of("%s is on %s; a job that is placed as a whole has at most %d"
+                    .formatted(text(), Counts.of(devices(), "device"), Reservation.MAX_PARTS));
         }
         if (kinds > 1) {
             return Optional.of("either all groups ask for an amount of memory, or all for a share of a device");
@@ -163,12 +163,12 @@ public record JobRequest(
         StringBuilder text = new StringBuilder();
         for (RankGroup group : groups) {
             text.append(text.isEmpty() ? "" : ", ")
-                    .append(group.ranks())
-                    .append(group.ranks() == 1 ? " rank with " : " ranks with ")
+                    .append(Counts.of(group.ranks(), "rank"))
+                    .append(" with ")
                     .append(group.each())
                     .append(group.ranks() == 1 ? "" : " each");
         }
-        return text.append(ranksPerDevice == 1 ? "" : ", " + ranksPerDevice + " on a device")
+        return text.append(ranksPerDevice == 1 || ranks() == 1 ? "" : ", " + ranksPerDevice + " on a device")
                 .append(
                         wanted.host().isNone()
                                 ? ""

@@ -61,7 +61,7 @@ public record MemoryBytes(long value) implements Comparable<MemoryBytes> {
     /** {@code floor(value / parts)}; {@code parts} is 1 or more. */
     public MemoryBytes dividedBy(int parts) {
         if (parts < 1) {
-            throw new IllegalArgumentException("cannot divide memory into " + parts + " parts");
+            throw new IllegalArgumentException("cannot divide memory into " + Counts.of(parts, "part"));
         }
         return of(value / parts);
     }

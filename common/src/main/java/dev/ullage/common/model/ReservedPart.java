@@ -11,7 +11,7 @@ public record ReservedPart(NodeId node, DeviceId device, MemoryBytes amount, int
     public ReservedPart {
         if (amount.isZero() || ranks < 1) {
             throw new IllegalArgumentException("a reservation takes something for somebody of device " + device
-                    + ", not " + amount + " for " + ranks + " ranks");
+                    + ", not " + amount + " for " + Counts.of(ranks, "rank"));
         }
     }
 
@@ -22,6 +22,6 @@ public record ReservedPart(NodeId node, DeviceId device, MemoryBytes amount, int
 
     @Override
     public String toString() {
-        return amount + " for " + ranks + (ranks == 1 ? " rank" : " ranks") + " on " + device + " of " + node;
+        return amount + " for " + Counts.of(ranks, "rank") + " on " + device + " of " + node;
     }
 }

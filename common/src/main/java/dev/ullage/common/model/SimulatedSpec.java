@@ -54,7 +54,8 @@ public record SimulatedSpec(List<Device> devices) {
             number++;
         }
         if (parser.wanted > MAX_DEVICES) {
-            parser.problems.add("%d devices in all, at most %d are allowed".formatted(parser.wanted, MAX_DEVICES));
+            parser.problems.add(
+                    "%s in all, at most %d are allowed".formatted(Counts.of(parser.wanted, "device"), MAX_DEVICES));
         }
         if (!parser.problems.isEmpty()) {
             throw new InvalidSpecException(parser.problems.subList(0, Math.min(parser.problems.size(), MAX_PROBLEMS)));

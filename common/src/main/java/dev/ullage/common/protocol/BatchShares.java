@@ -15,7 +15,7 @@ public record BatchShares(long since, int orders, int rounds, List<Integer> samp
         samples = List.copyOf(samples);
         if (since < 1 || orders < 1 || rounds < 1 || samples.isEmpty()) {
             throw new IllegalArgumentException(
-                    "batch shares have 1 or more of each: since %d, orders %d, rounds %d, %d ranks"
+                    "batch shares have 1 or more of each: since %d, orders %d, rounds %d, ranks %d"
                             .formatted(since, orders, rounds, samples.size()));
         }
         if (samples.stream().anyMatch(count -> count < 1)) {

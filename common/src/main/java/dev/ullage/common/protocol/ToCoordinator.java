@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import org.apache.pekko.actor.typed.ActorRef;
 
@@ -291,10 +292,27 @@ public sealed interface ToCoordinator extends WireMessage {
      * @param running whether its launcher runs
      * @param room in which room it runs, as it was told ({@code Requests.room}): it may have others; empty: it does not
      *     run, or its submitter is an older one
+     * @param ranMillis how long it has run by its submitter's own clock; counts where that is not known. Empty: it does
+     *     not run, or its submitter does not say
      */
     record SubmitRequest(
-            JobRequest request, long waitedMillis, boolean running, ActorRef<ToOperator> replyTo, Optional<String> room)
+            JobRequest request,
+            long waitedMillis,
+            boolean running,
+            ActorRef<ToOperator> replyTo,
+            Optional<String> room,
+            OptionalLong ranMillis)
             implements ToCoordinator {
+
+        /** Of one that does not say how long it has run. */
+        public SubmitRequest(
+                JobRequest request,
+                long waitedMillis,
+                boolean running,
+                ActorRef<ToOperator> replyTo,
+                Optional<String> room) {
+            this(request, waitedMillis, running, replyTo, room, OptionalLong.empty());
+        }
 
         /** Of one that does not run, or does not say where. */
         public SubmitRequest(JobRequest request, long waitedMillis, boolean running, ActorRef<ToOperator> replyTo) {

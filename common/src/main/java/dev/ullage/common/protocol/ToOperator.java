@@ -4,6 +4,7 @@ import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.HostAmount;
 import dev.ullage.common.model.HostCapacity;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
@@ -13,6 +14,7 @@ import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankAccount;
 import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.RolloutState;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
@@ -135,8 +137,12 @@ public sealed interface ToOperator extends WireMessage {
      * @param counts of all there are, where {@code states} has only some of them
      * @param room of one request, while it is placed: which room it has, to be said again for as long as it runs there;
      *     a text that means nothing else. Empty of all requests, and of an older coordinator
+     * @param ranMillis of one request, how long it has its room and runs; empty: it does not, or since when is not
+     *     known, because another coordinator placed it and its submitter has not said. Empty of all requests, and of an
+     *     older coordinator
      */
-    record Requests(List<RequestState> states, Optional<RequestCounts> counts, Optional<String> room)
+    record Requests(
+            List<RequestState> states, Optional<RequestCounts> counts, Optional<String> room, OptionalLong ranMillis)
             implements ToOperator {
         public Requests {
             states = List.copyOf(states);
@@ -146,14 +152,36 @@ public sealed interface ToOperator extends WireMessage {
         public Requests(List<RequestState> states) {
             this(states, Optional.empty(), Optional.empty());
         }
+
+        /** Without how long one has run. */
+        public Requests(List<RequestState> states, Optional<RequestCounts> counts, Optional<String> room) {
+            this(states, counts, room, OptionalLong.empty());
+        }
     }
 
-    /** A request was not taken into the queue; each reason has the numbers. */
-    record RequestRefused(List<String> reasons) implements ToOperator {
+    /**
+     * What was asked about a request was not done; each reason has the numbers.
+     *
+     * @param notKnown what is not there at all; empty: another reason, or an older coordinator's
+     */
+    record RequestRefused(List<String> reasons, Optional<NotKnown> notKnown) implements ToOperator {
         public RequestRefused {
             reasons = List.copyOf(reasons);
         }
+
+        /** Of something that is there, or may come to be. */
+        public RequestRefused(List<String> reasons) {
+            this(reasons, Optional.empty());
+        }
     }
+
+    /**
+     * There is nothing of the name that was said.
+     *
+     * @param kind what it would be: {@code job}, {@code rank}, {@code node}, {@code device}; a text, so that an older
+     *     node can pass on what it does not know
+     */
+    record NotKnown(String kind) {}
 
     /**
      * The queue in figures, since this coordinator started.
@@ -176,8 +204,19 @@ public sealed interface ToOperator extends WireMessage {
     /** A write was accepted; {@code message} says what it changes. */
     record Accepted(String message) implements ToOperator {}
 
-    /** A write was refused; {@code message} says which rule, with the numbers. */
-    record Refused(String message) implements ToOperator {}
+    /**
+     * A write was refused.
+     *
+     * @param message says which rule, with the numbers
+     * @param notKnown what is not there at all; empty: another reason, or an older coordinator's
+     */
+    record Refused(String message, Optional<NotKnown> notKnown) implements ToOperator {
+
+        /** Of something that is there. */
+        public Refused(String message) {
+            this(message, Optional.empty());
+        }
+    }
 
     /**
      * What happened after the event that was asked for.
@@ -293,6 +332,29 @@ public sealed interface ToOperator extends WireMessage {
         /** One that says nothing of its host. */
         public NodeStatus(NodeId node, long ageMillis, List<DeviceStatus> devices) {
             this(node, ageMillis, devices, Optional.empty());
+        }
+
+        /**
+         * What jobs with reserved room ask of its host, of which the ledgers of its devices tell; empty while one of
+         * these has not reported.
+         */
+        public Optional<HostAmount> askedOfHost() {
+            if (devices.stream().anyMatch(device -> device.ledger().isEmpty())) {
+                return Optional.empty();
+            }
+            return Optional.of(devices.stream()
+                    .flatMap(device -> device.ledger().stream())
+                    .flatMap(ledger -> ledger.reservations().orElse(List.of()).stream())
+                    .map(held -> asked(held.reservation()))
+                    .reduce(HostAmount.NONE, HostAmount::plus));
+        }
+
+        /** A status has of each reservation only the part of the device that it stands at. */
+        private static HostAmount asked(Reservation reservation) {
+            return reservation
+                    .host()
+                    .map(each -> HostAmount.of(each, reservation.parts().get(0).ranks()))
+                    .orElse(HostAmount.NONE);
         }
     }
 

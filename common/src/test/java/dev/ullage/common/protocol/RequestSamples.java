@@ -19,6 +19,7 @@ import dev.ullage.common.protocol.ToCoordinator.RequeueRequest;
 import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.common.protocol.ToCoordinator.WishesHeld;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
+import dev.ullage.common.protocol.ToOperator.NotKnown;
 import dev.ullage.common.protocol.ToOperator.QueueFigures;
 import dev.ullage.common.protocol.ToOperator.RequestRefused;
 import dev.ullage.common.protocol.ToOperator.Requests;
@@ -45,13 +46,16 @@ final class RequestSamples {
 
     static List<WireMessage> full(ActorRef<ToOperator> operator) {
         return List.of(
-                new SubmitRequest(request(), 61_000, true, operator, Optional.of(ROOM)),
+                new SubmitRequest(request(), 61_000, true, operator, Optional.of(ROOM), OptionalLong.of(42_000)),
                 new RequestsQuery(Optional.of(JOB), OptionalInt.of(50), operator),
                 new CancelRequest(JOB, true, operator),
                 new RequeueRequest(JOB, operator),
                 new Requests(
-                        List.of(requestState()), Optional.of(new RequestCounts(34, 2, 7, 1, 3)), Optional.of(ROOM)),
-                new RequestRefused(List.of("this can never fit: 8 ranks with 90.0 GiB each")));
+                        List.of(requestState()),
+                        Optional.of(new RequestCounts(34, 2, 7, 1, 3)),
+                        Optional.of(ROOM),
+                        OptionalLong.of(42_000)),
+                new RequestRefused(List.of("no job bart; known: bert-large"), Optional.of(new NotKnown("job"))));
     }
 
     static List<WireMessage> sparse(ActorRef<ToOperator> operator) {

@@ -208,7 +208,7 @@ final class WireSamples {
                         2,
                         List.of(new JobId("bert-small"))),
                 new Accepted("reserve of all devices: 30%"),
-                new Refused("no job named bert-larg; known: bert-large"));
+                new Refused("no job bert-larg; known: bert-large", Optional.of(new ToOperator.NotKnown("job"))));
     }
 
     private ClusterStatus clusterStatus() {

@@ -47,7 +47,7 @@ final class Admission {
         Optional<List<ReservedPart>> parts = mayStart ? place(request, endsAt) : Optional.empty();
         if (parts.isPresent()) {
             Claim claim = Claim.of(parts.get(), request.wanted().host());
-            timeline = timeline.with(RunningGang.of(request.job(), claim, timeline.now(), endsAt));
+            timeline = timeline.with(RunningGang.of(request.job(), claim, endsAt));
             kept = kept.map(first -> first.endsInTime(endsAt) ? first : first.passedBy(request.job()));
         } else if (kept.isEmpty()) {
             kept = KeptDevices.forFirst(request, timeline, before);

@@ -10,6 +10,7 @@ import dev.ullage.common.model.Reservation;
 import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.model.ReservedPart;
 import dev.ullage.common.protocol.ClusterEvent.About;
+import dev.ullage.common.protocol.RequestState;
 import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.common.protocol.ToOperator;
@@ -36,6 +37,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -55,8 +57,6 @@ public final class AdmissionDesk {
 
     /** Who has waited for less has just come: until its request is here a submitter's own clock goes on. */
     private static final Duration NEW_FOR = Duration.ofSeconds(2);
-
-    private static final Duration LONGEST_WAIT = Duration.ofDays(3650);
 
     private final QueueSettings settings;
     private final Attempts attempts = new Attempts();
@@ -128,23 +128,21 @@ public final class AdmissionDesk {
     }
 
     private Entry taken(SubmitRequest message, Instant now) {
-        Duration waited = Duration.ofMillis(Math.max(0, message.waitedMillis()));
-        Instant submittedAt = now.minus(waited.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : waited);
         Stage stage = message.running() ? Stage.LOST : Stage.WAITING;
         if (message.running()) {
             rooms.choose(message, Optional.empty());
         }
         JobRequest request = message.request();
-        if (stage == Stage.WAITING && waited.compareTo(NEW_FOR) < 0 && request.ranks() > 0) {
+        if (stage == Stage.WAITING && message.waitedMillis() < NEW_FOR.toMillis() && request.ranks() > 0) {
             note(EventKind.JOB_SUBMITTED, request.job(), "waits for room: " + request.text());
         }
-        return atOnce(Entry.submitted(request, submittedAt, stage, now), now);
+        return atOnce(Entry.submitted(message, stage, now).toldOf(message, now), now);
     }
 
     /** Zero ranks are given no device, and wait for none. */
     private static Entry atOnce(Entry entry, Instant now) {
         boolean needsNone = entry.request().ranks() == 0 && (entry.is(Stage.WAITING) || entry.is(Stage.LOST));
-        return needsNone ? entry.to(Stage.PLACED, Optional.empty(), Optional.empty(), now) : entry;
+        return needsNone ? entry.withoutRoom(now) : entry;
     }
 
     private Entry heardAgain(Entry before, SubmitRequest message, Instant now) {
@@ -161,7 +159,8 @@ public final class AdmissionDesk {
         boolean isSame = heard.request().isPlacedLike(request);
         Entry with = isToBePlaced || isSame ? heard.said(request) : heard;
         boolean hasEnded = (with.is(Stage.REQUEUED) || with.is(Stage.LOST)) && !message.running();
-        return atOnce(hasEnded ? with.to(Stage.WAITING, Optional.empty(), with.note(), now) : with, now);
+        Entry told = hasEnded ? with.to(Stage.WAITING, Optional.empty(), with.note(), now) : with;
+        return atOnce(told.toldOf(message, now), now);
     }
 
     /**
@@ -183,8 +182,9 @@ public final class AdmissionDesk {
         }
         Optional<Reservation> its = choice.its().filter(attempts::isPlaced);
         boolean isAsItWas = its.isPresent() ? its.equals(has) : entry.is(Stage.LOST);
+        Entry from = entry.is(Stage.PLACED) ? entry.elsewhere() : entry;
         Entry moved =
-                isAsItWas ? entry : entry.to(its.isPresent() ? Stage.PLACED : Stage.LOST, its, Optional.empty(), now);
+                isAsItWas ? entry : from.to(its.isPresent() ? Stage.PLACED : Stage.LOST, its, Optional.empty(), now);
         entries.put(moved.job(), moved);
         return moved;
     }
@@ -197,10 +197,10 @@ public final class AdmissionDesk {
     public Requests requests(Optional<JobId> job, Cluster cluster, Instant now) {
         List<Entry> all = new ArrayList<>(queue());
         entries.values().stream().filter(entry -> !entry.is(Stage.WAITING)).forEach(all::add);
-        return new Requests(
-                picture.states(all, job, cluster.view(), settings.lease(), now),
-                Optional.empty(),
-                job.flatMap(this::entry).flatMap(Entry::room));
+        Optional<Entry> one = job.flatMap(this::entry);
+        OptionalLong ran = one.map(entry -> entry.ranMillis(now)).orElse(OptionalLong.empty());
+        List<RequestState> states = picture.states(all, job, cluster.view(), settings.lease(), now);
+        return new Requests(states, Optional.empty(), one.flatMap(Entry::room), ran);
     }
 
     /** So many of those that wait and of those that are on their way somewhere; of the others only how many. */
@@ -220,7 +220,7 @@ public final class AdmissionDesk {
     public ToOperator cancel(JobId job, boolean hasEnded, Instant now) {
         Optional<Entry> known = entry(job).filter(entry -> !entry.isOver());
         if (known.isEmpty()) {
-            return unknown(job);
+            return Refusals.noneOf(job, entries);
         }
         Entry entry = known.get();
         withdraw(entry, hasEnded ? Stage.ENDED : Stage.CANCELLED, hasEnded ? "it has ended" : "it was cancelled", now);
@@ -243,7 +243,7 @@ public final class AdmissionDesk {
     public ToOperator requeue(JobId job, Instant now) {
         Optional<Entry> known = entry(job).filter(entry -> !entry.isOver());
         if (known.isEmpty()) {
-            return unknown(job);
+            return Refusals.noneOf(job, entries);
         }
         Entry entry = known.get();
         if (entry.is(Stage.LOST) || entry.is(Stage.REQUEUED)) {
@@ -289,10 +289,6 @@ public final class AdmissionDesk {
                         job,
                         entry.request().priority(),
                         priority.map(Priority::toString).orElse("as its submitter says")));
-    }
-
-    private static ToOperator unknown(JobId job) {
-        return new RequestRefused(List.of("no request of job " + job + " is known"));
     }
 
     private Optional<Entry> entry(JobId job) {
@@ -403,7 +399,11 @@ public final class AdmissionDesk {
         if (entry.isPresent() && outcome instanceof Outcome.Placed) {
             Duration waited = Duration.between(entry.get().submittedAt(), now);
             counts.placed(waited);
-            entries.put(job, entry.get().to(Stage.PLACED, Optional.of(reservation), Optional.empty(), now));
+            entries.put(
+                    job,
+                    entry.get()
+                            .to(Stage.PLACED, Optional.of(reservation), Optional.empty(), now)
+                            .running(Optional.of(now)));
             note(EventKind.JOB_PLACED, job, GangTexts.placed(waited, reservation));
         }
         if (entry.isPresent() && outcome instanceof Outcome.Failed failed) {

@@ -110,7 +110,7 @@ final class Attempts {
                 .filter(attempt -> attempt.state() == State.RELEASING)
                 .map(GangAttempt::reservation)
                 .map(kept -> RunningGang.leaving(
-                        kept.id().job(), Claim.of(shown(kept, view), kept.host().orElse(HostNeed.NONE)), now, goneAt))
+                        kept.id().job(), Claim.of(shown(kept, view), kept.host().orElse(HostNeed.NONE)), goneAt))
                 .toList();
     }
 

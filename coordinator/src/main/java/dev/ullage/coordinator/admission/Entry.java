@@ -13,6 +13,7 @@ import dev.ullage.common.protocol.RequestState;
 import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.config.QueueSettings;
 import dev.ullage.coordinator.planning.balance.QueueOrder;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
@@ -30,6 +31,8 @@ import java.util.Set;
  * @param since when it came to this stage
  * @param reservation what is reserved for it, or is being reserved
  * @param note why it is where it is, when there is something to say
+ * @param ranSince since when it has its room and runs; empty: it does not, or another coordinator placed it and nobody
+ *     has said how long ago
  */
 record Entry(
         JobRequest request,
@@ -39,7 +42,10 @@ record Entry(
         Stage stage,
         Instant since,
         Optional<Reservation> reservation,
-        Optional<String> note) {
+        Optional<String> note,
+        Optional<Instant> ranSince) {
+    /** Nobody's clock is believed further back. */
+    private static final Duration LONGEST = Duration.ofDays(3650);
 
     /**
      *
@@ -83,14 +89,19 @@ record Entry(
         }
     }
 
-    static Entry submitted(JobRequest request, Instant submittedAt, Stage stage, Instant now) {
+    private static Instant before(Instant now, long millis) {
+        return now.minusMillis(Math.max(0, Math.min(millis, LONGEST.toMillis())));
+    }
+
+    static Entry submitted(SubmitRequest message, Stage stage, Instant now) {
         return new Entry(
-                request,
-                Optional.of(request.submitter()),
-                submittedAt,
+                message.request(),
+                Optional.of(message.request().submitter()),
+                before(now, message.waitedMillis()),
                 now,
                 stage,
                 now,
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty());
     }
@@ -112,7 +123,15 @@ record Entry(
                 JobRequest.Wanted.ANY.with(reservation.host().orElse(HostNeed.NONE)),
                 OptionalLong.empty());
         return new Entry(
-                request, Optional.empty(), now, now, Stage.PLACED, now, Optional.of(reservation), Optional.empty());
+                request,
+                Optional.empty(),
+                now,
+                now,
+                Stage.PLACED,
+                now,
+                Optional.of(reservation),
+                Optional.empty(),
+                Optional.empty());
     }
 
     JobId job() {
@@ -130,6 +149,14 @@ record Entry(
     /** As its submitter is to know it. */
     Optional<String> room() {
         return is(Stage.PLACED) ? reservation.map(JobRooms::name) : Optional.empty();
+    }
+
+    /** How long it has its room and runs, where that is known. */
+    OptionalLong ranMillis(Instant now) {
+        return ranSince.isPresent()
+                ? OptionalLong.of(
+                        Math.max(0, now.toEpochMilli() - ranSince.get().toEpochMilli()))
+                : OptionalLong.empty();
     }
 
     /** Late words of a job that has ended say that it runs, or that it has waited since before it ended. */
@@ -153,18 +180,68 @@ record Entry(
     }
 
     Entry heard(Instant now) {
-        return new Entry(request, submitter, submittedAt, now, stage, since, reservation, note);
+        return new Entry(request, submitter, submittedAt, now, stage, since, reservation, note, ranSince);
     }
 
     /** What its submitter says now. */
     Entry said(JobRequest newRequest) {
         return new Entry(
-                newRequest, Optional.of(newRequest.submitter()), submittedAt, heardAt, stage, since, reservation, note);
+                newRequest,
+                Optional.of(newRequest.submitter()),
+                submittedAt,
+                heardAt,
+                stage,
+                since,
+                reservation,
+                note,
+                ranSince);
+    }
+
+    /** It runs since then, unless that is known already: two clocks would make its end come and go. */
+    Entry running(Optional<Instant> from) {
+        return new Entry(
+                request, submitter, submittedAt, heardAt, stage, since, reservation, note, ranSince.or(() -> from));
+    }
+
+    /**
+     * What its submitter says of its run: one that does not run yet begins now, in the room that it is told of. How
+     * long one has run that another coordinator placed nobody else knows.
+     */
+    Entry toldOf(SubmitRequest message, Instant now) {
+        if (!is(Stage.PLACED) && !is(Stage.LOST)) {
+            return this;
+        }
+        if (!message.running()) {
+            return running(Optional.of(now));
+        }
+        return running(
+                message.ranMillis().isPresent()
+                        ? Optional.of(before(now, message.ranMillis().getAsLong()))
+                        : Optional.empty());
+    }
+
+    /** It needs none: one that waits begins now. */
+    Entry withoutRoom(Instant now) {
+        Optional<Instant> begins = is(Stage.WAITING) ? Optional.of(now) : Optional.empty();
+        return to(Stage.PLACED, Optional.empty(), Optional.empty(), now).running(begins);
+    }
+
+    /** Its submitter says that it runs in other room than was thought: since when, it says too. */
+    Entry elsewhere() {
+        return new Entry(request, submitter, submittedAt, heardAt, stage, since, reservation, note, Optional.empty());
     }
 
     Entry with(Priority priority) {
         return new Entry(
-                request.withPriority(priority), submitter, submittedAt, heardAt, stage, since, reservation, note);
+                request.withPriority(priority),
+                submitter,
+                submittedAt,
+                heardAt,
+                stage,
+                since,
+                reservation,
+                note,
+                ranSince);
     }
 
     /** The only way to another stage. */
@@ -173,12 +250,22 @@ record Entry(
             throw new IllegalStateException(
                     "job %s: %s -> %s is not allowed; allowed: %s".formatted(job(), stage, next, stage.next()));
         }
-        return new Entry(request, submitter, submittedAt, heardAt, next, now, newReservation, why);
+        boolean mayRun = next == Stage.PLACED || next == Stage.LOST;
+        return new Entry(
+                request,
+                submitter,
+                submittedAt,
+                heardAt,
+                next,
+                now,
+                newReservation,
+                why,
+                mayRun ? ranSince : Optional.empty());
     }
 
     /** The same at the end of the queue. */
     Entry fromNow(Instant now) {
-        return new Entry(request, submitter, now, heardAt, stage, since, reservation, note);
+        return new Entry(request, submitter, now, heardAt, stage, since, reservation, note, ranSince);
     }
 
     /**
@@ -190,18 +277,18 @@ record Entry(
                 kept.host().isPresent() ? kept : kept.with(request.wanted().host()));
     }
 
-    /** What it runs on, or is given, if anything; one that is being given it has not begun. */
+    /**
+     * What it runs on, or is given, if anything; one that is being given it has not begun. Of one that began at another
+     * coordinator, who knows when, no end is known: counted from the takeover it would be too late.
+     */
     Optional<RunningGang> gang() {
-        Instant begins = is(Stage.PLACING) ? since.plus(Protocol.PLACED_WITHIN) : since;
+        Optional<Instant> begins = is(Stage.PLACING) ? Optional.of(since.plus(Protocol.PLACED_WITHIN)) : ranSince;
+        Optional<Instant> ends = request.runsForMillis().isPresent()
+                ? begins.map(begin -> begin.plusMillis(request.runsForMillis().getAsLong()))
+                : Optional.empty();
         return counted()
-                .map(kept -> RunningGang.of(
-                        job(),
-                        Claim.of(kept.parts(), kept.host().orElse(HostNeed.NONE)),
-                        since,
-                        request.runsForMillis().isPresent()
-                                ? Optional.of(begins.plusMillis(
-                                        request.runsForMillis().getAsLong()))
-                                : Optional.empty()));
+                .map(kept ->
+                        RunningGang.of(job(), Claim.of(kept.parts(), kept.host().orElse(HostNeed.NONE)), ends));
     }
 
     /** Of everything but its place in the queue. */

@@ -50,7 +50,7 @@ record Forecast(NavigableMap<JobId, Instant> starts) {
             Optional<Instant> end = request.runsForMillis().isPresent()
                     ? Optional.of(notBefore.plusMillis(request.runsForMillis().getAsLong()))
                     : Optional.empty();
-            planned.add(new RunningGang(request.job(), started.get().needs(), notBefore, end, false));
+            planned.add(RunningGang.of(request.job(), started.get().needs(), end));
         }
         return new Forecast(starts);
     }

@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.admission;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.Extent;
 import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.model.JobRequest.Wanted;
@@ -37,24 +38,32 @@ final class GangTexts {
         List<DeviceOffer> wanted = best.stream()
                 .filter(offer -> GangPlacer.isWanted(request.wanted(), offer))
                 .toList();
-        Bundle hardest = hardest(request);
-        long could = wanted.stream().filter(hardest::fits).count();
-        StringBuilder text = new StringBuilder("%s: that is %s%s; of the cluster's %s %d %s that it accepts"
+        StringBuilder text = new StringBuilder("%s: that is %s%s; of the cluster's %s %s that it accepts"
                 .formatted(
                         request.text(),
                         devices(request.devices()),
                         request.wanted().extent() == Extent.SAME_NODE ? " of one node" : "",
                         devices(best.size()),
-                        wanted.size(),
-                        wanted.size() == 1 ? "is one" : "are ones"));
-        text.append(", and %d of these could ever give %s".formatted(could, hardest.text()));
-        if (request.wanted().extent() == Extent.SAME_NODE) {
-            text.append(", at most %d of one node".formatted(mostOfOneNode(wanted, hardest)));
+                        wanted.isEmpty()
+                                ? "none is one"
+                                : wanted.size() + Counts.word(wanted.size(), " is one", " are ones")));
+        if (wanted.isEmpty()) {
+            return Optional.of(text + there(request.wanted(), best));
         }
+        text.append(", and ");
+        text.append(named(kinds(request).stream()
+                .map(kind -> "%d of these could ever give %s%s"
+                        .formatted(
+                                wanted.stream().filter(kind::fits).count(),
+                                kind.text(),
+                                request.wanted().extent() == Extent.SAME_NODE
+                                        ? ", at most %d of one node".formatted(mostOfOneNode(wanted, kind))
+                                        : ""))
+                .toList()));
         wanted.stream().map(DeviceOffer::most).max(Comparator.naturalOrder()).ifPresent(most -> text.append(
                         "; the most that one can promise is ")
                 .append(most));
-        return Optional.of(text + (wanted.isEmpty() ? there(request.wanted(), best) : ""));
+        return Optional.of(text.toString());
     }
 
     /** Of what a request names and nothing matches, what there is instead. */
@@ -82,10 +91,39 @@ final class GangTexts {
         return "; %s there are: %s".formatted(what, all.isEmpty() ? "none" : named(all));
     }
 
-    private static Bundle hardest(JobRequest request) {
+    /** What it asks of devices, each once, the hardest first. */
+    private static List<Bundle> kinds(JobRequest request) {
         return Bundle.of(request).stream()
-                .max(Comparator.comparingLong(Bundle::weight))
-                .orElseThrow();
+                .distinct()
+                .sorted(Comparator.comparingLong(Bundle::weight).reversed())
+                .toList();
+    }
+
+    private static String needs(JobRequest request) {
+        List<Bundle> all = Bundle.of(request);
+        return named(kinds(request).stream()
+                .map(kind -> {
+                    int count = (int) all.stream().filter(kind::equals).count();
+                    return devices(count) + " with " + kind.text() + (count == 1 ? "" : " each");
+                })
+                .toList());
+    }
+
+    /** How many devices have it now: of several kinds, of each. */
+    private static String have(JobRequest request, List<DeviceOffer> wanted) {
+        boolean isOneNode = request.wanted().extent() == Extent.SAME_NODE;
+        List<Bundle> kinds = kinds(request);
+        return named(kinds.stream()
+                .map(kind -> {
+                    long have = wanted.stream().filter(kind::fits).count();
+                    return "%d %s %s now%s"
+                            .formatted(
+                                    have,
+                                    Counts.word(have, "has", "have"),
+                                    kinds.size() == 1 ? "that" : kind.text(),
+                                    isOneNode ? ", at most %d on one node".formatted(mostOfOneNode(wanted, kind)) : "");
+                })
+                .toList());
     }
 
     private static int mostOfOneNode(List<DeviceOffer> devices, Bundle bundle) {
@@ -116,18 +154,13 @@ final class GangTexts {
         List<DeviceOffer> wanted = offers.stream()
                 .filter(offer -> GangPlacer.isWanted(request.wanted(), offer))
                 .toList();
-        Bundle hardest = hardest(request);
-        long have = wanted.stream().filter(hardest::fits).count();
-        boolean isOneNode = request.wanted().extent() == Extent.SAME_NODE;
+        Bundle hardest = kinds(request).get(0);
         List<String> parts = new ArrayList<>();
-        parts.add("%s with %s each%s; %d %s that now%s"
+        parts.add("%s%s; %s"
                 .formatted(
-                        devices(request.devices()),
-                        hardest.text(),
-                        isOneNode ? " on one node" : "",
-                        have,
-                        have == 1 ? "has" : "have",
-                        isOneNode ? ", at most %d on one node".formatted(mostOfOneNode(wanted, hardest)) : ""));
+                        needs(request),
+                        request.wanted().extent() == Extent.SAME_NODE ? " on one node" : "",
+                        have(request, wanted)));
         wanted.stream()
                 .filter(offer -> offer.out().isEmpty() && !hardest.fits(offer))
                 .max(Comparator.comparing(DeviceOffer::room))
@@ -166,6 +199,6 @@ final class GangTexts {
     }
 
     private static String devices(int count) {
-        return count == 1 ? "1 device" : count + " devices";
+        return Counts.of(count, "device");
     }
 }

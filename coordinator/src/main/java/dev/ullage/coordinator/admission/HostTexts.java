@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.admission;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.Cpus;
 import dev.ullage.common.model.Extent;
 import dev.ullage.common.model.HostAmount;
@@ -87,8 +88,8 @@ final class HostTexts {
             return all;
         }
         return isOneHost
-                ? "%s (%s for each of %d ranks)".formatted(all, each, request.ranks())
-                : "%s for each of %d ranks".formatted(each, request.ranks());
+                ? "%s (%s for each of %s)".formatted(all, each, Counts.of(request.ranks(), "rank"))
+                : "%s for each of %s".formatted(each, Counts.of(request.ranks(), "rank"));
     }
 
     /** That nobody is held to it, where something is asked of hosts; each in a sentence. */

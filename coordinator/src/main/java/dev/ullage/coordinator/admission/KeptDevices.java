@@ -20,9 +20,10 @@ import java.util.TreeSet;
  *
  * <p>Others may pass on them only when they end before that, or leave it what it needs then; so nobody who passes
  * delays its start, if nobody runs longer than he said and all devices stay. As long as it is first its devices stay
- * the same, unless their time is known and it is earlier elsewhere. When that time has passed and the room is not
- * there, somebody stays longer than he said: from then on nothing is known of the start, and nothing new goes there
- * until it has come. So its start only comes nearer, and jobs that come and go never make it begin again.
+ * the same, unless their time is known and it is earlier elsewhere. A time that was not known may become so. When it
+ * has passed and the room is not there, somebody stays longer than he said: from then on nothing is known of the start,
+ * and nothing new goes there until it has come. So its start only comes nearer, and jobs that come and go never make it
+ * begin again.
  *
  * <p>Giving room back takes messages: what is over and still on its way back counts as gone in time, else the first
  * would look for other devices just before its start, and somebody could take these.
@@ -40,7 +41,7 @@ record KeptDevices(JobId first, Claim needs, Optional<Instant> startsAt, Navigab
         Optional<KeptDevices> standing = before.filter(kept -> kept.first().equals(first.job()))
                 .filter(kept -> kept.isStillGood(first, timeline));
         if (standing.filter(kept -> kept.startAhead(timeline.now()).isEmpty()).isPresent()) {
-            return standing;
+            return standing.map(kept -> kept.withTimeThatIsKnownNow(first, timeline));
         }
         Optional<Instant> earliest = timeline.ends().stream()
                 .filter(end -> GangPlacer.fits(first, timeline.at(end)))
@@ -56,6 +57,21 @@ record KeptDevices(JobId first, Claim needs, Optional<Instant> startsAt, Navigab
                 .flatMap(rooms -> GangPlacer.place(first, rooms, List.of()))
                 .map(parts -> new KeptDevices(
                         first.job(), Claim.of(parts, first.wanted().host()), earliest, new TreeSet<>()));
+    }
+
+    /**
+     * The same devices, and when they have the room where that was not known and now is: after a takeover submitters
+     * say one after the other how long their jobs have run. A time that has passed is not replaced: it was not kept.
+     */
+    private KeptDevices withTimeThatIsKnownNow(JobRequest request, Timeline timeline) {
+        if (startsAt.isPresent()) {
+            return this;
+        }
+        Optional<Instant> known = timeline.ends().stream()
+                .filter(end -> GangPlacer.fits(
+                        request, timeline.at(end).on(offer -> needs.devices().containsKey(offer.id()))))
+                .findFirst();
+        return new KeptDevices(first, needs, known, passed);
     }
 
     /** When the room is there, as far as that can still be told. */

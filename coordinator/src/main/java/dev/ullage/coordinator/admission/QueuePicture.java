@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.admission;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Reservation;
@@ -122,7 +123,7 @@ record QueuePicture(
 
     private String waitsFor(Entry entry, int position) {
         if (position > Forecast.DEPTH) {
-            return (position - 1) + " jobs stand before it";
+            return Counts.of(position - 1, "job") + " stand before it";
         }
         boolean fits = GangPlacer.fits(entry.request(), rooms);
         if (!fits) {

@@ -1,17 +1,38 @@
 package dev.ullage.coordinator.admission;
 
+import dev.ullage.common.model.Counts;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.JobRequest;
 import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
+import dev.ullage.common.protocol.ToOperator.NotKnown;
+import dev.ullage.common.protocol.ToOperator.RequestRefused;
 import dev.ullage.coordinator.admission.AdmissionDesk.Cluster;
 import dev.ullage.coordinator.admission.Entry.Stage;
+import dev.ullage.coordinator.planning.UnknownName;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Optional;
 
 /** Why a request is not taken, all reasons at once. Pure. */
 final class Refusals {
     private Refusals() {}
+
+    /** The answer about a job that asks for nothing: none is known, or it is over. */
+    static RequestRefused noneOf(JobId job, NavigableMap<JobId, Entry> all) {
+        Entry known = all.get(job);
+        if (known != null) {
+            return new RequestRefused(List.of("job %s is over already: %s"
+                    .formatted(job, known.note().orElse(known.stage().label()))));
+        }
+        List<JobId> asking = all.values().stream()
+                .filter(entry -> !entry.isOver())
+                .map(Entry::job)
+                .toList();
+        return new RequestRefused(
+                List.of(UnknownName.text("request of job", job.value(), asking)), Optional.of(new NotKnown("job")));
+    }
 
     /**
      * @param known what is known of the job already
@@ -25,9 +46,8 @@ final class Refusals {
         boolean isNew = known.isEmpty();
         long requests = all.stream().filter(entry -> !entry.isOver()).count();
         if (isNew && requests >= max) {
-            reasons.add(
-                    "there are %d requests, the most that this cluster takes (ullage.coordinator.queue.max-requests)"
-                            .formatted(requests));
+            reasons.add("the cluster has %s, the most that it takes (ullage.coordinator.queue.max-requests)"
+                    .formatted(Counts.of(requests, "request")));
         }
         request.contradiction().ifPresent(reasons::add);
         known.filter(entry -> entry.submitter().isEmpty() && message.room().isEmpty())

@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.evenness;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.OomLevel;
@@ -126,7 +127,8 @@ public final class EvennessDesk {
             explanation = "ordered already, and it did not bring that: " + explanation;
             proposal = Optional.empty();
         } else if (proposal.isPresent() && standing.orders() >= settings.maxOrders()) {
-            explanation = "ordered shares " + standing.orders() + " times, which is the most: " + explanation;
+            explanation =
+                    "ordered shares " + Counts.of(standing.orders(), "time") + ", which is the most: " + explanation;
         } else if (proposal.isPresent() && gains.isHolding(job.job()) && settings.mode() == Mode.ON) {
             JobDirective order = order(job, standing, proposal.get(), explanation);
             orders.add(order);

@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.evenness;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankWatch.Batch;
 import dev.ullage.common.model.Share;
@@ -76,8 +77,11 @@ final class ShareRule {
             return Optional.of("no rank takes batch shares");
         }
         if (!job.isWhole()) {
-            String all = job.worldSize().isPresent() ? " of " + job.worldSize().getAsInt() : "";
-            return Optional.of(ranks.size() + all + " ranks are known");
+            int known = ranks.size();
+            String some = job.worldSize().isPresent()
+                    ? known + " of " + Counts.of(job.worldSize().getAsInt(), "rank")
+                    : Counts.of(known, "rank");
+            return Optional.of("%s %s known".formatted(some, Counts.word(known, "is", "are")));
         }
         if (ranks.size() == 1 || ranks.size() > MAX_RANKS) {
             return Optional.of("shares are for 2 to " + MAX_RANKS + " ranks");
@@ -183,7 +187,7 @@ final class ShareRule {
                         size,
                         shown(shares),
                         shown(now),
-                        rounds == 1 ? "each at once" : "each in " + rounds + " micro-batches",
+                        rounds == 1 ? "each at once" : "each in " + Counts.of(rounds, "micro-batch"),
                         fullest.load().rank(),
                         fullest.load().place(),
                         Fill.shown(fill),

@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.events;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
@@ -58,7 +59,7 @@ final class DeviceChanges {
     }
 
     static String count(int number, String what) {
-        return number + " " + what + (number == 1 ? "" : "s");
+        return Counts.of(number, what);
     }
 
     private static Optional<LedgerReport> ledger(DeviceView device) {
@@ -71,7 +72,7 @@ final class DeviceChanges {
             return;
         }
         String lost = device.quality()
-                .map(quality -> "; " + quality.lostSamples() + " samples lost so far")
+                .map(quality -> "; " + Counts.of(quality.lostSamples(), "sample") + " lost so far")
                 .orElse("");
         switch (now) {
             case FRESH ->

@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.events;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.Identity;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankEnforcement;
@@ -67,7 +68,7 @@ final class RankAlarms {
                                         .mapToObj(bytes -> MemoryBytes.of(bytes).toString())
                                         .findFirst()
                                         .orElse("an unknown amount")
-                                + " a step, over " + leak.points() + " steps"));
+                                + " a step, over " + Counts.of(leak.points(), "step")));
     }
 
     private static Optional<Leak> suspected(RankSample rank) {

@@ -310,7 +310,7 @@ final class ApiRoutes extends AllDirectives {
                         .put("message", accepted.message()));
             }
             return answer instanceof Refused refused
-                    ? response(Problem.of(StatusCodes.CONFLICT, refused.message()))
+                    ? response(Problem.refused(refused.message(), refused.notKnown()))
                     : unexpected(answer);
         });
     }

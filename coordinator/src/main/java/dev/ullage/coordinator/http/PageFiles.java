@@ -53,6 +53,7 @@ final class PageFiles {
             "job.js",
             "jobs.js",
             "queue.js",
+            "hosts.js",
             "evenness.js",
             "bars.js",
             "events.js",

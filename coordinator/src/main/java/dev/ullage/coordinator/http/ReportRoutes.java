@@ -5,6 +5,7 @@ import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.AccountsQuery;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accounts;
+import dev.ullage.common.protocol.ToOperator.NotKnown;
 import dev.ullage.config.ReportSettings;
 import dev.ullage.coordinator.report.Price;
 import dev.ullage.coordinator.report.RunFigures;
@@ -103,9 +104,9 @@ final class ReportRoutes extends AllDirectives {
         String known = accounts.known().isEmpty()
                 ? "none is known"
                 : "known: " + accounts.known().stream().map(JobId::value).collect(Collectors.joining(", "));
-        return Problem.of(
-                StatusCodes.NOT_FOUND,
-                "no job named " + job + " has an account here, or its workers have not told it yet; " + known);
+        return Problem.refused(
+                "no job named " + job + " has an account here, or its workers have not told it yet; " + known,
+                Optional.of(new NotKnown("job")));
     }
 
     private static HttpResponse nobodyAnswered() {

@@ -10,6 +10,7 @@ import dev.ullage.common.protocol.ToCoordinator.RequeueRequest;
 import dev.ullage.common.protocol.ToCoordinator.SubmitRequest;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
+import dev.ullage.common.protocol.ToOperator.NotKnown;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToOperator.RequestRefused;
 import dev.ullage.common.protocol.ToOperator.Requests;
@@ -19,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -34,6 +36,7 @@ final class RequestApi {
     private static final String WAITED = "waitedMillis";
     private static final String RUNNING = "running";
     private static final String ROOM = "room";
+    private static final String RAN = "ranMillis";
     private static final int MAX_SUBMITTER = 200;
     private static final int MAX_ROOM = 400;
     private static final SortedSet<String> FIELDS = fields();
@@ -52,7 +55,7 @@ final class RequestApi {
 
     private static SortedSet<String> fields() {
         SortedSet<String> fields = new TreeSet<>(RequestReader.FIELDS);
-        fields.addAll(List.of(SUBMITTER, WAITED, RUNNING, ROOM));
+        fields.addAll(List.of(SUBMITTER, WAITED, RUNNING, ROOM, RAN));
         return fields;
     }
 
@@ -77,9 +80,10 @@ final class RequestApi {
         }
         return requests.states().stream()
                 .findFirst()
-                .map(state -> ApiRoutes.json(RequestJson.of(state, requests.room())))
-                .orElseGet(() -> ApiRoutes.response(
-                        Problem.of(StatusCodes.NOT_FOUND, "no request of job " + job + " is known")));
+                .map(state -> ApiRoutes.json(RequestJson.of(state, requests)))
+                .orElseGet(() -> ApiRoutes.response(Problem.refused(
+                        "no request of job " + job + " is known; GET /api/v1/requests shows those that are",
+                        Optional.of(new NotKnown("job")))));
     }
 
     CompletionStage<HttpResponse> submit(String name, String text) {
@@ -90,6 +94,7 @@ final class RequestApi {
             long waited = body.optionalAmount(WAITED).orElse(0);
             boolean running = body.optionalFlag(RUNNING);
             Optional<String> room = body.optionalName(ROOM, value -> plain(value, MAX_ROOM));
+            OptionalLong ran = body.optionalAmount(RAN);
             Map<String, Object> values = new LinkedHashMap<>(body.values());
             values.keySet().retainAll(RequestReader.FIELDS);
             RequestReader.Reading reading = RequestReader.read(job, submitter, values);
@@ -101,7 +106,7 @@ final class RequestApi {
                 return refused(problems);
             }
             return coordinator.ask(
-                    replyTo -> new SubmitRequest(reading.request().orElseThrow(), waited, running, replyTo, room),
+                    replyTo -> new SubmitRequest(reading.request().orElseThrow(), waited, running, replyTo, room, ran),
                     answer -> found(job, answer));
         });
     }
@@ -142,7 +147,7 @@ final class RequestApi {
     private static HttpResponse other(ToOperator answer) {
         if (answer instanceof RequestRefused refused) {
             return ApiRoutes.response(
-                    new Problem(StatusCodes.CONFLICT, "refused: " + String.join("; ", refused.reasons()), List.of()));
+                    Problem.refused("refused: " + String.join("; ", refused.reasons()), refused.notKnown()));
         }
         return answer instanceof Refused refused
                 ? ApiRoutes.response(Problem.of(StatusCodes.SERVICE_UNAVAILABLE, refused.message()))

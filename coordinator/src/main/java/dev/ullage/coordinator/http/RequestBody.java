@@ -48,7 +48,7 @@ final class RequestBody {
             }
             return broken("the body must be a JSON object");
         } catch (JsonProcessingException e) {
-            return broken("the body is not JSON: " + e.getOriginalMessage());
+            return broken("the body is not JSON: " + JsonFault.text(e));
         }
     }
 

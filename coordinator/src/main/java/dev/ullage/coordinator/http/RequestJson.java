@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.common.protocol.RequestState;
 import dev.ullage.common.protocol.RequestState.RankPlace;
 import dev.ullage.common.protocol.RequestState.Waiting;
+import dev.ullage.common.protocol.ToOperator.Requests;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -23,11 +24,15 @@ final class RequestJson {
         return json;
     }
 
-    static ObjectNode of(RequestState state, Optional<String> room) {
+    /** @param requests the answer about this one */
+    static ObjectNode of(RequestState state, Requests requests) {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("schema", StatusJson.SCHEMA);
         put(json, state);
-        json.put("room", room.orElse(null));
+        json.put("room", requests.room().orElse(null));
+        json.put(
+                "ranMillis",
+                requests.ranMillis().isPresent() ? (Long) requests.ranMillis().getAsLong() : null);
         return json;
     }
 
@@ -41,6 +46,7 @@ final class RequestJson {
     private static void put(ObjectNode json, RequestState state) {
         putRequest(json, state);
         json.putNull("room");
+        json.putNull("ranMillis");
         ArrayNode ranks = json.putArray("ranks");
         state.ranks().forEach(rank -> put(ranks.addObject(), rank));
     }

@@ -13,16 +13,18 @@ import java.util.TreeMap;
  * The status as it goes to those who watch: once in full, then only the devices that changed. Pure; immutable.
  *
  * <p>A device has the fields of {@link StatusJson} and the name of its node. Ages grow by themselves: a device of which
- * nothing else changed is only named with the age of its sample, and a queue of which nothing else changed is left out.
+ * nothing else changed is only named with the age of its sample, a queue of which nothing else changed is left out, and
+ * so is what a host has where that is much as it was.
  */
 final class Snapshots {
-    static final Snapshots NONE =
-            new Snapshots(JsonNodeFactory.instance.objectNode(), new TreeMap<>(), new TreeMap<>(), Part.UNKNOWN);
-
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+    static final Snapshots NONE =
+            new Snapshots(NODES.objectNode(), new TreeMap<>(), new TreeMap<>(), Part.UNKNOWN, HostParts.NONE);
+
     private static final String SAMPLE_AGE = "sampleAgeMillis";
     private static final String AGE = "ageMillis";
     private static final String QUEUE = "queue";
+    private static final String HOSTS = "hosts";
 
     /** Everything that is not about one device. */
     private final ObjectNode rest;
@@ -32,13 +34,16 @@ final class Snapshots {
     private final NavigableMap<String, ObjectNode> ageless;
 
     private final Part queue;
+    private final HostParts hosts;
 
     private Snapshots(
             ObjectNode rest,
             NavigableMap<String, ObjectNode> devices,
             NavigableMap<String, ObjectNode> ageless,
-            Part queue) {
+            Part queue,
+            HostParts hosts) {
         this.queue = queue;
+        this.hosts = hosts;
         this.rest = rest;
         this.devices = devices;
         this.ageless = ageless;
@@ -49,6 +54,7 @@ final class Snapshots {
         NavigableMap<String, ObjectNode> devices = new TreeMap<>();
         NavigableMap<String, ObjectNode> ageless = new TreeMap<>();
         ArrayNode nodes = NODES.arrayNode();
+        HostParts hosts = HostParts.of(status.path("nodes"));
         for (JsonNode node : status.path("nodes")) {
             ObjectNode shown = nodes.addObject()
                     .put("node", node.path("node").asText())
@@ -65,7 +71,7 @@ final class Snapshots {
         }
         status.remove("rollouts");
         status.set("nodes", nodes);
-        return new Snapshots(status, devices, ageless, queue);
+        return new Snapshots(status, devices, ageless, queue, hosts);
     }
 
     /** All of it. */
@@ -73,6 +79,7 @@ final class Snapshots {
         ObjectNode json = NODES.objectNode().put("full", true);
         json.setAll(rest);
         json.set(QUEUE, queue.shown());
+        json.set(HOSTS, hosts.since(HostParts.NONE));
         ArrayNode all = json.putArray("devices");
         devices.values().forEach(all::add);
         return json;
@@ -85,6 +92,7 @@ final class Snapshots {
         if (!queue.ageless().equals(before.queue.ageless())) {
             json.set(QUEUE, queue.shown());
         }
+        json.set(HOSTS, hosts.since(before.hosts));
         ArrayNode changed = json.putArray("devices");
         ObjectNode ages = json.putObject("ages");
         devices.forEach((uuid, device) -> {

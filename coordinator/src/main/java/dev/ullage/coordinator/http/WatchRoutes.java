@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.http;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.EventId;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.protocol.ToCoordinator;
@@ -126,7 +127,8 @@ final class WatchRoutes extends AllDirectives {
                         StatusCodes.SERVICE_UNAVAILABLE,
                         hub.isClosed()
                                 ? "node " + self + " stops"
-                                : settings.maxReaders() + " readers watch already, the most this node allows"
+                                : "as many watch already as this node allows: "
+                                        + Counts.of(settings.maxReaders(), "reader")
                                         + " (ullage.http.stream.max-readers)")));
     }
 

@@ -4,6 +4,8 @@ import dev.ullage.common.ledger.Refusal;
 import dev.ullage.common.model.BudgetTerms;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.HostAmount;
+import dev.ullage.common.model.HostCapacity;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RolloutState;
@@ -36,6 +38,8 @@ final class ClusterMetrics {
     record Bounds(int nodes, int devices, int ranks) {
         static final Bounds DEFAULT = new Bounds(2048, 4096, 8192);
     }
+
+    private static final double MILLI_PER_CORE = 1000.0;
 
     private final Series series;
     private final Bounds bounds;
@@ -119,9 +123,19 @@ final class ClusterMetrics {
     private void node(NodeStatus node) {
         nodes++;
         if (nodes <= bounds.nodes()) {
-            series.putMillis(Metric.NODE_AGE, List.of(node.node().value()), node.ageMillis());
+            List<String> labels = List.of(node.node().value());
+            series.putMillis(Metric.NODE_AGE, labels, node.ageMillis());
+            node.host().ifPresent(host -> host(labels, host, node.askedOfHost()));
         }
         node.devices().forEach(device -> device(node.node(), device));
+    }
+
+    private void host(List<String> labels, HostCapacity host, Optional<HostAmount> asked) {
+        host.cpuMilli().ifPresent(milli -> series.put(Metric.NODE_CPU, labels, milli / MILLI_PER_CORE));
+        series.putBytes(Metric.NODE_MEMORY, labels, host.memory());
+        series.putBytes(Metric.NODE_MEMORY_AVAILABLE, labels, host.available());
+        asked.ifPresent(amount -> series.put(Metric.NODE_CPU_ASKED, labels, amount.cpuMilli() / MILLI_PER_CORE));
+        series.putBytes(Metric.NODE_MEMORY_ASKED, labels, asked.map(HostAmount::memory));
     }
 
     private void device(NodeId node, DeviceStatus device) {

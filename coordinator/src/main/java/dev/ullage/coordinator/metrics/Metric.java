@@ -82,6 +82,21 @@ enum Metric {
             "Nodes, devices and ranks without metrics, because there are more than this page shows."),
 
     NODE_AGE(Kind.GAUGE, "ullage_node_age_seconds", Label.NODE, "Time since the node's worker was last heard."),
+    NODE_CPU(
+            Kind.GAUGE,
+            "ullage_node_cpu_cores",
+            Label.NODE,
+            "Processor time that the node's host has for ranks, in cores; half of one is 0.5."),
+    NODE_CPU_ASKED(
+            Kind.GAUGE, "ullage_node_cpu_asked_cores", Label.NODE, "Of this, what jobs with reserved room asked for."),
+    NODE_MEMORY(Kind.GAUGE, "ullage_node_memory_bytes", Label.NODE, "Memory that the node's host has for ranks."),
+    NODE_MEMORY_AVAILABLE(
+            Kind.GAUGE, "ullage_node_memory_available_bytes", Label.NODE, "Of this, what can be had now."),
+    NODE_MEMORY_ASKED(
+            Kind.GAUGE,
+            "ullage_node_memory_asked_bytes",
+            Label.NODE,
+            "Of this, what jobs with reserved room asked for; nothing holds them to it."),
 
     DEVICE_INFO(
             Kind.INFO,

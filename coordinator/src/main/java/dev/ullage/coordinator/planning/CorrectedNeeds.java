@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.planning;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PlannedNeeds;
@@ -105,7 +106,7 @@ record CorrectedNeeds(
         if (!held.isEmpty()) {
             Progress progress = observed.watch().orElseThrow().progress();
             boolean isFirst = progress.steps() <= 1 && progress.step().equals(OptionalLong.of(1));
-            String of = isFirst ? "its first step" : "its last %d steps".formatted(progress.steps());
+            String of = isFirst ? "its first step" : "its last " + Counts.of(progress.steps(), "step");
             return new Peaks(held, isFirst, of);
         }
         observed.peakReserved().filter(peak -> !peak.isZero()).ifPresent(peak -> {

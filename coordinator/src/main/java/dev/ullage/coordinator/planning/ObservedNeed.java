@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.planning;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.RankWatch;
@@ -101,8 +102,10 @@ final class ObservedNeed {
                     .formatted(watch.progress().steps(), FEWEST_STEPS));
         }
         if (refusals > 0 && amounts.isEmpty()) {
-            return without("its allocator was refused %d times in its last %d steps, so its peaks are its limit's"
-                    .formatted(refusals, watch.progress().steps()));
+            return without("its allocator was refused %s in its last %s, so its peaks are its limit's"
+                    .formatted(
+                            Counts.of(refusals, "time"),
+                            Counts.of(watch.progress().steps(), "step")));
         }
         Map<Phase, PhasePeak> peaks = new EnumMap<>(Phase.class);
         watch.phases().forEach(peak -> peaks.put(peak.phase(), peak));

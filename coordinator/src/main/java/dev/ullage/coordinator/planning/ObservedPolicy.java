@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.planning;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Phase;
 import dev.ullage.common.model.PhaseLimits;
@@ -100,8 +101,8 @@ public final class ObservedPolicy implements LimitPolicy {
                 .map(this::withSlack)
                 .orElse(claimed)
                 .max(minimum));
-        String rule = "peak of %s in %s over its last %d steps + slack %s is %s, in other phases by their own peaks"
-                .formatted(peak, highest.getKey(), steps(rank.observed()), settings.slack(), need);
+        String rule = "peak of %s in %s over its last %s + slack %s is %s, in other phases by their own peaks"
+                .formatted(peak, highest.getKey(), Counts.of(steps(rank.observed()), "step"), settings.slack(), need);
         return new Need(new Claim(rank, claimed, raised(rule, need, claimed)), Optional.of(phases));
     }
 
@@ -143,8 +144,8 @@ public final class ObservedPolicy implements LimitPolicy {
 
     private static Optional<String> refusedEver(RankObserved observed) {
         return observed.refusals() > 0
-                ? Optional.of("its allocator was refused %d times, so its peak is its limit's and not its need's"
-                        .formatted(observed.refusals()))
+                ? Optional.of("its allocator was refused %s, so its peak is its limit's and not its need's"
+                        .formatted(Counts.of(observed.refusals(), "time")))
                 : Optional.empty();
     }
 
@@ -156,10 +157,9 @@ public final class ObservedPolicy implements LimitPolicy {
             return refusedEver(observed);
         }
         return lately.getAsLong() > 0
-                ? Optional.of(
-                        "its allocator was refused %d times in its last %d steps, so its peaks are its limit's and"
-                                        .formatted(lately.getAsLong(), steps(observed))
-                                + " not its need's")
+                ? Optional.of("its allocator was refused %s in its last %s, so its peaks are its limit's and"
+                                .formatted(Counts.of(lately.getAsLong(), "time"), Counts.of(steps(observed), "step"))
+                        + " not its need's")
                 : Optional.empty();
     }
 

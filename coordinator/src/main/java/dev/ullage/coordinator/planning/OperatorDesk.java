@@ -1,9 +1,9 @@
 package dev.ullage.coordinator.planning;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
-import dev.ullage.common.model.Nearest;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Priority;
 import dev.ullage.common.model.RankId;
@@ -12,6 +12,7 @@ import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.GrantReport;
 import dev.ullage.common.protocol.OperatorRecord.Drain;
 import dev.ullage.common.protocol.RankSample;
+import dev.ullage.common.protocol.ToOperator.NotKnown;
 import dev.ullage.config.PolicyName;
 import dev.ullage.coordinator.planning.DevicePlan.PlannedLimit;
 import dev.ullage.coordinator.planning.PlanGuard.Rule;
@@ -36,8 +37,6 @@ import java.util.stream.Collectors;
  * minimum: a wish that no plan could carry out would be accepted and then wait for ever.
  */
 public final class OperatorDesk {
-    private static final int MAX_NAMED = 20;
-
     private final LimitPlanner planner;
 
     public OperatorDesk(LimitPlanner planner) {
@@ -47,8 +46,15 @@ public final class OperatorDesk {
     /**
      * @param wishes as they are from now on; unchanged by a refusal
      * @param message what changes, or which rule refused it
+     * @param notKnown what it is about, where there is no such thing
      */
-    public record Ruling(boolean isAccepted, OperatorWishes wishes, String message) {}
+    public record Ruling(boolean isAccepted, OperatorWishes wishes, String message, Optional<NotKnown> notKnown) {
+
+        /** Of something that is there. */
+        public Ruling(boolean isAccepted, OperatorWishes wishes, String message) {
+            this(isAccepted, wishes, message, Optional.empty());
+        }
+    }
 
     /** @param device empty: every device known now; one that comes later has the reserve of its own ledger */
     public Ruling setReserve(Optional<DeviceId> device, Share reserve, Situation situation) {
@@ -57,12 +63,12 @@ public final class OperatorDesk {
                 .filter(one -> device.map(one.id()::equals).orElse(true))
                 .toList();
         if (named.isEmpty()) {
-            String name = device.map(DeviceId::value).orElse("at all");
-            return unknown(
-                    situation,
-                    "device",
-                    name,
-                    known.stream().map(DeviceView::id).toList());
+            return device.map(one -> unknown(
+                            situation,
+                            "device",
+                            one.value(),
+                            known.stream().map(DeviceView::id).toList()))
+                    .orElseGet(() -> refused(situation, "to change a reserve: no device is known"));
         }
         OperatorWishes wishes = situation
                 .wishes()
@@ -72,7 +78,7 @@ public final class OperatorDesk {
                         reserve(one, situation.wishes()).map(Share::toString).orElse("not known"))
                 .distinct()
                 .collect(Collectors.joining(", "));
-        String of = named.size() == 1 ? named.get(0).id().toString() : named.size() + " devices";
+        String of = named.size() == 1 ? named.get(0).id().toString() : Counts.of(named.size(), "device");
         return ruling(situation, wishes, "reserve of " + of + ": " + before + " -> " + reserve);
     }
 
@@ -103,7 +109,7 @@ public final class OperatorDesk {
         List<String> policies =
                 Arrays.stream(PolicyName.values()).map(PolicyName::label).toList();
         if (policy.isPresent() && !policies.contains(policy.get())) {
-            return unknown(situation, "policy", policy.get(), policies);
+            return refused(situation, UnknownName.text("policy", policy.get(), policies));
         }
         OperatorWishes wishes = situation.wishes().withPolicy(job, policy, situation.now());
         String to = policy.orElse("as the settings and its ranks say");
@@ -180,14 +186,13 @@ public final class OperatorDesk {
         return ruling(
                 situation,
                 situation.wishes().with(drain),
-                "node %s is draining%s%s: nothing new is placed there; %d rank%s there stay%s"
+                "node %s is draining%s%s: nothing new is placed there; %s there %s"
                         .formatted(
                                 drain.node(),
                                 why,
                                 by(drain.by()),
-                                ranks,
-                                ranks == 1 ? "" : "s",
-                                ranks == 1 ? "s" : ""));
+                                Counts.of(ranks, "rank"),
+                                Counts.word(ranks, "stays", "stay")));
     }
 
     public Ruling undrain(NodeId node, Optional<String> by, Situation situation) {
@@ -249,8 +254,8 @@ public final class OperatorDesk {
         return new Ruling(
                 true,
                 situation.wishes(),
-                "%s: %d process%s asked to give the cache back at the next change of phase"
-                        .formatted(whose, asked, asked == 1 ? "" : "es"));
+                "%s: %s asked to give the cache back at the next change of phase"
+                        .formatted(whose, Counts.of(asked, "process")));
     }
 
     /** The processes that can be asked for their caches, by worker: those that no sample says are not connected. */
@@ -304,12 +309,8 @@ public final class OperatorDesk {
 
     /** @param kind in front of the name; of what is known the same kind, each with its name as text */
     private static Ruling unknown(Situation situation, String kind, String name, Collection<?> known) {
-        String what = kind + " " + name;
-        String meant =
-                Nearest.suggestion(name, known.stream().map(Object::toString).toList());
-        String names = known.stream().limit(MAX_NAMED).map(Object::toString).collect(Collectors.joining(", "));
-        String more = known.size() > MAX_NAMED ? " and " + (known.size() - MAX_NAMED) + " more" : "";
-        return refused(situation, "no " + what + meant + "; known: " + (names.isEmpty() ? "none" : names + more));
+        String why = UnknownName.text(kind, name, known);
+        return new Ruling(false, situation.wishes(), "refused " + why, Optional.of(new NotKnown(kind)));
     }
 
     private static Ruling refused(Situation situation, String why) {

@@ -1,6 +1,7 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.PhaseLimits;
 import dev.ullage.common.model.RankInstance;
@@ -44,8 +45,8 @@ final class PlanChange {
         if (changes.isEmpty()) {
             changes.add(before.isUnattended() ? "ranks not settled yet" : "the budget changed");
         }
-        return new PlanReason(String.join(", ", changes) + "; " + limits.size()
-                + (limits.size() == 1 ? " rank" : " ranks") + ", budget " + terms
+        return new PlanReason(String.join(", ", changes) + "; " + Counts.of(limits.size(), "rank")
+                + ", budget " + terms
                 + input.room().map(PlanChange::kept).orElse(""));
     }
 

@@ -1,6 +1,7 @@
 package dev.ullage.coordinator.planning;
 
 import dev.ullage.common.model.BudgetTerms;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.MemoryBytes;
 import java.math.BigInteger;
@@ -19,7 +20,8 @@ public record PlanningInput(
     public PlanningInput {
         ranks = List.copyOf(ranks);
         if (ranksOnDevice < ranks.size()) {
-            throw new IllegalArgumentException(ranks.size() + " ranks of " + ranksOnDevice + " on " + device);
+            throw new IllegalArgumentException(
+                    Counts.of(ranks.size(), "rank") + " of " + ranksOnDevice + " on " + device);
         }
     }
 
@@ -51,6 +53,6 @@ public record PlanningInput(
 
     /** For explanations: {@code 3 ranks}. */
     String rankCount() {
-        return ranksOnDevice + " rank" + (ranksOnDevice == 1 ? "" : "s");
+        return Counts.of(ranksOnDevice, "rank");
     }
 }

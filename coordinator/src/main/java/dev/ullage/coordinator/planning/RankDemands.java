@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.planning;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.RankInstance;
@@ -142,14 +143,14 @@ public final class RankDemands {
             if (isNewborn() && others.isEmpty()) {
                 return new Demand(
                         Optional.empty(),
-                        "its use was followed for %d steps of %d s, its limit is believed from step %d on"
-                                .formatted(steps, STEP.toSeconds(), Newborn.STEPS));
+                        "its use was followed for %s of %d s, its limit is believed from step %d on"
+                                .formatted(Counts.of(steps, "step"), STEP.toSeconds(), Newborn.STEPS));
             }
             if (stepsSinceRefusal < STEPS_AFTER_REFUSAL) {
                 return new Demand(
                         Optional.empty(),
-                        "its allocator was refused %d steps of %d s ago, so its use was its limit's and not its need's"
-                                .formatted(stepsSinceRefusal, STEP.toSeconds()));
+                        "its allocator was refused %s of %d s ago, so its use was its limit's and not its need's"
+                                .formatted(Counts.of(stepsSinceRefusal, "step"), STEP.toSeconds()));
             }
             if (isNewborn()) {
                 MemoryBytes reached = others.get();

@@ -11,9 +11,11 @@ import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.RequestState;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
+import dev.ullage.common.protocol.ToOperator.NotKnown;
 import dev.ullage.common.protocol.ToOperator.RequestRefused;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -90,6 +92,49 @@ class ChangedRequestTest {
     }
 
     @Test
+    void aJobThatNobodyAskedForIsNotKnownAndThoseThatAreAreNamed() {
+        assertThat(cluster.desk.cancel(new JobId("job"), false, cluster.now))
+                .isEqualTo(notKnown("no request of job job; known: none"));
+        cluster.submit(ranks("jab", 1));
+        cluster.submit(ranks("other", 1));
+        cluster.ticks(2);
+
+        RequestRefused expected = notKnown("no request of job job (did you mean jab?); known: jab, other");
+        assertThat(cluster.desk.cancel(new JobId("job"), false, cluster.now)).isEqualTo(expected);
+        assertThat(cluster.desk.requeue(new JobId("job"), cluster.now)).isEqualTo(expected);
+    }
+
+    private static RequestRefused notKnown(String why) {
+        return new RequestRefused(List.of(why), Optional.of(new NotKnown("job")));
+    }
+
+    @Test
+    void ofRanksThatNeedDifferentAmountsEachIsSaidWithHowManyDevicesHaveIt() {
+        VirtualCluster three = VirtualCluster.of(Share.ofPercent(20), MemoryBytes.ofGibibytes(80), 3);
+        three.submit(VirtualCluster.request("holds", 1, MemoryBytes.ofGibibytes(40)));
+        three.ticks(4);
+        List<RankGroup> groups = List.of(
+                RankGroup.ofMemory(1, MemoryBytes.ofGibibytes(60)), RankGroup.ofMemory(3, MemoryBytes.ofGibibytes(20)));
+        three.submit(VirtualCluster.request("mixed", Priority.MEDIUM, groups.subList(0, 1), OptionalLong.empty()));
+        three.ticks(4);
+        assertThat(three.placed()).containsExactly("holds", "mixed");
+
+        three.submit(VirtualCluster.request(
+                "waits",
+                Priority.MEDIUM,
+                List.of(groups.get(0), RankGroup.ofMemory(2, MemoryBytes.ofGibibytes(20))),
+                OptionalLong.empty()));
+        three.ticks(4);
+
+        assertThat(three.state("waits").waiting().orElseThrow().waitsFor())
+                .startsWith("1 device with 60.0 GiB, 2 devices with 20.0 GiB each; 1 has 60.0 GiB now,"
+                        + " 2 have 20.0 GiB now;");
+        ToOperator never = three.submit(VirtualCluster.request("never", Priority.MEDIUM, groups, OptionalLong.empty()));
+        assertThat(((RequestRefused) never).reasons().get(0))
+                .contains("3 of these could ever give 60.0 GiB, 3 of these could ever give 20.0 GiB");
+    }
+
+    @Test
     void whatEndedByItselfIsNotCalledCancelled() {
         cluster.submit(ranks("job", 1));
         cluster.ticks(4);
@@ -97,7 +142,10 @@ class ChangedRequestTest {
         cluster.ticks(2);
 
         assertThat(stateOf("job")).isEqualTo(RequestState.ENDED);
-        assertThat(cluster.desk.cancel(new JobId("job"), false, cluster.now)).isInstanceOf(RequestRefused.class);
+        assertThat(cluster.desk.cancel(new JobId("job"), false, cluster.now))
+                .isEqualTo(new RequestRefused(List.of("job job is over already: it has ended")));
+        assertThat(cluster.desk.requeue(new JobId("job"), cluster.now))
+                .isEqualTo(new RequestRefused(List.of("job job is over already: it has ended")));
         cluster.falls("job");
         cluster.passes(Duration.ofSeconds(31));
         assertThat(cluster.states()).isEmpty();

@@ -77,7 +77,7 @@ class GangCasesTest {
             RequestState.Waiting waiting =
                     cluster.state(cluster.waiting().get(0)).waiting().orElseThrow();
             assertThat(waiting.position()).hasValue(1);
-            assertThat(waiting.waitsFor()).startsWith("1 device with 12.0 GiB each; 0 have that now");
+            assertThat(waiting.waitsFor()).startsWith("1 device with 12.0 GiB; 0 have that now");
             assertThat(waiting.startsInMillis()).isEmpty();
             assertThat(waiting.basis()).contains("no known end");
         }

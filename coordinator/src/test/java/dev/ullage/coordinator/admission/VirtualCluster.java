@@ -340,7 +340,12 @@ final class VirtualCluster {
 
     /** It runs, in the room that it was told of by this name. */
     ToOperator runsIn(JobRequest request, Optional<String> room) {
-        return desk.submit(new SubmitRequest(request, 0, true, OPERATOR, room), cluster(), now);
+        return runsIn(request, room, OptionalLong.empty());
+    }
+
+    /** The same, for so long by its submitter's clock. */
+    ToOperator runsIn(JobRequest request, Optional<String> room, OptionalLong ranMillis) {
+        return desk.submit(new SubmitRequest(request, 0, true, OPERATOR, room, ranMillis), cluster(), now);
     }
 
     void falls(String job) {
@@ -418,6 +423,10 @@ final class VirtualCluster {
 
     Requests first(int most) {
         return desk.firstRequests(most, cluster(), now);
+    }
+
+    OptionalLong ranMillis(String job) {
+        return desk.requests(Optional.of(new JobId(job)), cluster(), now).ranMillis();
     }
 
     Optional<String> room(String job) {

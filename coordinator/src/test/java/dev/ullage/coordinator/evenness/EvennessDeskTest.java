@@ -210,7 +210,7 @@ class EvennessDeskTest {
         assertThat(status().explanation()).isEqualTo("its ranks have not all done what they were last directed to do");
 
         assertThat(reason(unready -> unready.steps = 2)).startsWith("fewer than 3 steps of each rank were watched");
-        assertThat(reason(unready -> unready.told = 1)).isEqualTo("1 of 2 ranks are known");
+        assertThat(reason(unready -> unready.told = 1)).isEqualTo("1 of 2 ranks is known");
         assertThat(reason(unready -> unready.samples = List.of(40, 39)))
                 .isEqualTo("its ranks do not agree on the batch of a step");
         assertThat(ShareRule.advise(

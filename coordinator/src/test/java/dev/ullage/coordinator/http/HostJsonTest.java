@@ -70,6 +70,21 @@ class HostJsonTest {
     }
 
     @Test
+    void whatIsAskedIsNotKnownWhileALedgerHasNotReported() {
+        HostCapacity host = new HostCapacity(OptionalInt.of(16_000), Optional.empty(), Optional.empty());
+        DeviceStatus silent = new DeviceStatus(
+                new DeviceInfo(new DeviceId("GPU-1"), 1, "H100", DeviceKind.SIMULATED, Optional.empty()),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty());
+        NodeStatus node = new NodeStatus(NODE, 0, List.of(device("GPU-0", EACH, 2), silent), Optional.of(host));
+
+        assertThat(HostJson.of(node).orElseThrow().toString())
+                .contains("\"askedCpuMilli\":null,\"askedMemoryBytes\":null");
+    }
+
+    @Test
     void aNodeThatSaysNothingHasNone() {
         assertThat(HostJson.of(new NodeStatus(NODE, 0, List.of()))).isEmpty();
     }

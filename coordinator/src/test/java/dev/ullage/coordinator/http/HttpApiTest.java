@@ -241,7 +241,7 @@ class HttpApiTest {
             textBlock =
                     """
             [1]                                    | the body must be a JSON object
-            {"reserve":"1%"                        | the body is not JSON
+            {"reserve":"1%"                        | the body is not JSON: Unexpected end-of-input: expected close marker for Object (line 1, column 16)
             {"reserve":"1%"} {}                    | the body is not JSON
             {"reserve":"1%","reserve":"2%"}        | the body is not JSON
             {"reserve":NaN}                        | the body is not JSON

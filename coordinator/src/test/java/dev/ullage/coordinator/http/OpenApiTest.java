@@ -38,6 +38,7 @@ import dev.ullage.common.protocol.ToOperator.Decisions;
 import dev.ullage.common.protocol.ToOperator.Events;
 import dev.ullage.common.protocol.ToOperator.History;
 import dev.ullage.common.protocol.ToOperator.HistoryRow;
+import dev.ullage.common.protocol.ToOperator.NotKnown;
 import dev.ullage.common.protocol.ToOperator.RankHistory;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToOperator.RequestRefused;
@@ -81,7 +82,7 @@ class OpenApiTest {
 
     private static final String NEW_REQUEST =
             """
-            {"submitter":"me","waitedMillis":5000,"running":false,"room":null,"ranks":2,"memoryPerRank":"20GiB",
+            {"submitter":"me","waitedMillis":5000,"running":false,"room":null,"ranMillis":7,"ranks":2,"memoryPerRank":"20GiB",
              "ranksPerDevice":2,"priority":"high","extent":"same-node","node":null,"model":"*H100*","mig":null,
              "hostMemory":"64GiB","cpus":0.5,"runsFor":"2h"}""";
 
@@ -133,6 +134,8 @@ class OpenApiTest {
             reserve.replyTo().tell(new Accepted("done"));
         } else if (message instanceof SetShare share) {
             share.replyTo().tell(new Refused("not possible"));
+        } else if (message instanceof UndrainNode undrain) {
+            undrain.replyTo().tell(new Refused("refused no node b; known: a", Optional.of(new NotKnown("node"))));
         } else if (message instanceof SetPolicy policy) {
             policy.replyTo().tell(new Accepted("done"));
         } else if (message instanceof SetPriority priority) {
@@ -141,8 +144,6 @@ class OpenApiTest {
             limit.replyTo().tell(new Refused("no room"));
         } else if (message instanceof DrainNode drain) {
             drain.replyTo().tell(new Accepted("done"));
-        } else if (message instanceof UndrainNode undrain) {
-            undrain.replyTo().tell(new Accepted("done"));
         } else if (message instanceof ReleaseCaches release) {
             release.replyTo().tell(new Accepted("asked"));
         } else if (message instanceof HistoryQuery query) {
@@ -158,7 +159,9 @@ class OpenApiTest {
         } else if (message instanceof SubmitRequest submit) {
             submit.replyTo().tell(new Requests(List.of(Statuses.request())));
         } else if (message instanceof CancelRequest cancel) {
-            cancel.replyTo().tell(new RequestRefused(List.of("no request of job bert is known")));
+            cancel.replyTo()
+                    .tell(new RequestRefused(
+                            List.of("no request of job bert; known: none"), Optional.of(new NotKnown("job"))));
         } else if (message instanceof RequeueRequest requeue) {
             requeue.replyTo().tell(new Accepted("it is at the end of the queue"));
         } else if (message instanceof DecisionsQuery query) {
@@ -247,10 +250,10 @@ class OpenApiTest {
         assertWrite("/api/v1/limit", "{\"job\":\"bert\",\"limit\":-1}", 400);
         assertWrite("/api/v1/drain", "{\"node\":\"host-a\",\"reason\":\"fan\",\"by\":\"ann\"}", 200);
         assertWrite("/api/v1/drain", "{\"node\":\"host-a\",\"reason\":\"two\\nlines\"}", 400);
-        assertWrite("/api/v1/undrain", "{\"node\":\"host-a\"}", 200);
+        assertWrite("/api/v1/undrain", "{\"node\":\"host-a\"}", 404);
         assertWrite("PUT", "/api/v1/requests/{job}", NEW_REQUEST, 200);
         assertWrite("PUT", "/api/v1/requests/{job}", "{\"submitter\":\"me\",\"ranks\":-1}", 400);
-        assertWrite("DELETE", "/api/v1/requests/{job}", "", 409);
+        assertWrite("DELETE", "/api/v1/requests/{job}", "", 404);
         assertWrite("POST", "/api/v1/requests/{job}/requeue", "", 200);
         long writes = document.path("paths").properties().stream()
                 .flatMap(path -> Stream.of("post", "put", "delete")
@@ -269,7 +272,7 @@ class OpenApiTest {
         assertThat(response.statusCode()).isEqualTo(400);
         assertThat(response.body()).contains("ended must be true or false");
         assertThat(send("DELETE", "/api/v1/requests/bert?ended=true", "").statusCode())
-                .isEqualTo(409);
+                .isEqualTo(404);
     }
 
     private void assertWrite(String path, String body, int status) throws Exception {

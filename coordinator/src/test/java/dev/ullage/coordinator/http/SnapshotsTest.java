@@ -62,6 +62,37 @@ class SnapshotsTest {
         assertThat(changes.path("ages")).isEmpty();
     }
 
+    private static ObjectNode withAvailable(long gibibytes) {
+        ObjectNode status = status();
+        ((ObjectNode) status.at("/nodes/0/host")).put("availableBytes", gibibytes << 30);
+        return status;
+    }
+
+    // Of 512 GiB a step is 4 GiB: available memory is never quite the same, and no reader needs each byte of it.
+    @Test
+    void whatAHostHasIsSaidAtFirstAndWhereItChangedByAStep() {
+        Snapshots before = snapshots(withAvailable(400));
+
+        assertThat(before.full().at("/hosts/host-b/cpuMilli").asInt()).isEqualTo(64_000);
+        assertThat(snapshots(withAvailable(403)).since(before).path("hosts")).isEmpty();
+        assertThat(snapshots(withAvailable(404))
+                        .since(before)
+                        .at("/hosts/host-b/availableBytes")
+                        .asLong())
+                .isEqualTo(404L << 30);
+    }
+
+    @Test
+    void aHostThatNoLongerSaysWhatItHasIsNull() {
+        ObjectNode silent = status();
+        ((ObjectNode) silent.at("/nodes/0")).putNull("host");
+
+        ObjectNode changes = snapshots(silent).since(snapshots(status()));
+
+        assertThat(changes.path("hosts").toString()).isEqualTo("{\"host-b\":null}");
+        assertThat(snapshots(silent).since(snapshots(silent)).path("hosts")).isEmpty();
+    }
+
     @Test
     void newDevicesAreThereAndLostOnesNamed() {
         Snapshots none = snapshots(StatusJson.of(Statuses.active(), NOW));

@@ -45,6 +45,22 @@ class MetricsPageTest {
     }
 
     @Test
+    void whatAHostHasIsInCoresAndBytesAndWhatIsNotKnownHasNoSeries() {
+        Page page = Page.of(Statuses.active(Statuses.deviceWithARank()));
+        Page silent = Page.of(Statuses.active(Statuses.silentDevice()));
+        String host = "{node=host-b}";
+
+        assertThat(page.get("ullage_node_cpu_cores" + host)).isEqualTo(64);
+        assertThat(page.get("ullage_node_cpu_asked_cores" + host)).isZero();
+        assertThat(page.get("ullage_node_memory_bytes" + host)).isEqualTo(512 * GIB);
+        assertThat(page.get("ullage_node_memory_available_bytes" + host)).isEqualTo(400 * GIB);
+        assertThat(page.get("ullage_node_memory_asked_bytes" + host)).isZero();
+        assertThat(silent.seriesOf("ullage_node_cpu_cores")).hasSize(1);
+        assertThat(silent.seriesOf("ullage_node_cpu_asked_cores")).isEmpty();
+        assertThat(silent.seriesOf("ullage_node_memory_asked_bytes")).isEmpty();
+    }
+
+    @Test
     void waitsForTurnsAreAHistogram() {
         Page page = Page.of(Statuses.active(Statuses.deviceWithARank()));
         String wait = "ullage_device_turn_wait_seconds";

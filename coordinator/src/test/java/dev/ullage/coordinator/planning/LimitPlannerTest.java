@@ -30,6 +30,7 @@ import dev.ullage.common.model.SampleState;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.ToCoordinator.DeviceWatched;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
+import dev.ullage.common.protocol.ToOperator.NotKnown;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.CoordinatorSettings;
 import dev.ullage.config.LimitSettings;
@@ -324,20 +325,27 @@ class LimitPlannerTest {
         DeviceId elsewhere = new DeviceId("GPU-x");
         JobId nothing = new JobId("nothing");
 
-        assertThat(List.of(
-                        desk.setReserve(Optional.of(elsewhere), Share.NONE, situation),
-                        desk.setShare(nothing, OptionalInt.empty(), Share.ALL, situation),
-                        desk.setShare(JOB, OptionalInt.of(2), Share.ALL, situation),
-                        desk.setReserve(
-                                Optional.empty(),
-                                Share.NONE,
-                                new Situation(ClusterView.EMPTY, Map.of(), OperatorWishes.NONE, TOKEN, T0))))
+        List<Ruling> rulings = List.of(
+                desk.setReserve(Optional.of(elsewhere), Share.NONE, situation),
+                desk.setShare(nothing, OptionalInt.empty(), Share.ALL, situation),
+                desk.setShare(JOB, OptionalInt.of(2), Share.ALL, situation),
+                desk.setPolicy(JOB, Optional.of("best"), situation),
+                desk.setReserve(
+                        Optional.empty(),
+                        Share.NONE,
+                        new Situation(ClusterView.EMPTY, Map.of(), OperatorWishes.NONE, TOKEN, T0)));
+
+        assertThat(rulings)
+                .extracting(ruling -> ruling.notKnown().map(NotKnown::kind).orElse("-"))
+                .containsExactly("device", "job", "rank", "-", "-");
+        assertThat(rulings)
+                .filteredOn(ruling -> !ruling.message().contains("policy"))
                 .extracting(Ruling::message)
                 .containsExactly(
                         "refused no device GPU-x; known: GPU-a0",
                         "refused no job nothing; known: job",
                         "refused no rank 2 of job job; known: job/0, job/1",
-                        "refused no device at all; known: none");
+                        "refused to change a reserve: no device is known");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.ullage.worker.ranks;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import dev.ullage.worker.ranks.RankMessage.PhaseEntered;
 import dev.ullage.worker.turns.TurnAnswer;
@@ -45,7 +46,7 @@ final class CallConnections {
     void serve(SocketChannel channel, LineBuffer lines, SessionHandle handle) throws BadMessageException {
         if (open.size() >= maxConnections) {
             throw new BadMessageException(
-                    Code.TOO_MANY_RANKS, "this worker serves at most " + maxConnections + " call connections");
+                    Code.TOO_MANY_RANKS, "this worker serves at most " + Counts.of(maxConnections, "call connection"));
         }
         open.add(channel);
         Thread thread = new Thread(() -> run(channel, lines, handle), "rank-call-" + handle.id());

@@ -1,5 +1,6 @@
 package dev.ullage.worker.ranks;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.worker.ranks.BadMessageException.Code;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -150,7 +151,8 @@ public final class RankServer implements AutoCloseable {
             if (selector.keys().size() + calls.count() > maxConnections) {
                 connection.sendLast(gate.codec()
                         .error(new BadMessageException(
-                                Code.TOO_MANY_RANKS, "this worker serves at most " + maxConnections + " connections")));
+                                Code.TOO_MANY_RANKS,
+                                "this worker serves at most " + Counts.of(maxConnections, "connection"))));
                 return;
             }
             channel.register(selector, SelectionKey.OP_READ, connection);

@@ -1,6 +1,7 @@
 package dev.ullage.worker.ranks;
 
 import dev.ullage.common.model.CoordinatorToken;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.JobId;
@@ -247,7 +248,7 @@ public final class RankSessions {
         ActorRef<LimitKeeper.Command> keeper = keepers.get(admitted.device().id());
         Known old = known.get(instance);
         if (old == null && known.size() >= maxRanks) {
-            refuse(admitted, Code.TOO_MANY_RANKS, "this worker serves at most " + maxRanks + " ranks");
+            refuse(admitted, Code.TOO_MANY_RANKS, "this worker serves at most " + Counts.of(maxRanks, "rank"));
             return;
         }
         if (keeper == null

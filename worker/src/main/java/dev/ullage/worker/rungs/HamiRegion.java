@@ -1,5 +1,6 @@
 package dev.ullage.worker.rungs;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.MemoryBytes;
 import java.io.IOException;
@@ -81,7 +82,7 @@ final class HamiRegion {
             throw new IOException("its layout is %d.%d, and only %d.%d is known".formatted(major, minor, MAJOR, MINOR));
         }
         if (devices() < 1 || devices() > MAX_DEVICES) {
-            throw new IOException("it names " + devices() + " devices");
+            throw new IOException("it names " + Counts.of(devices(), "device"));
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.planning.balance;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.coordinator.planning.balance.Placement.Placed;
 import dev.ullage.coordinator.planning.balance.Placement.Refused;
 import dev.ullage.coordinator.planning.balance.PlacementBoard.Bound;
@@ -117,10 +118,11 @@ final class CheapestNode {
         public String text() {
             return String.format(
                     Locale.ROOT,
-                    "%s, cost %.1f, the least of %d nodes that have room%s",
+                    "%s, cost %.1f, the least of %s that %s room%s",
                     policy,
                     cost,
-                    hosting,
+                    Counts.of(hosting, "node"),
+                    Counts.word(hosting, "has", "have"),
                     isKept ? ", all of them kept for requests for more devices" : "");
         }
     }
@@ -131,10 +133,10 @@ final class CheapestNode {
         for (int node = 0; node < on.nodeCount(); node++) {
             on.bound(node, type).ifPresent(bound -> counts.merge(bound, 1, Integer::sum));
         }
-        return new Refused(() -> "%s: none of %d nodes has room for %s: %s%s"
+        return new Refused(() -> "%s: none of %s has room for %s: %s%s"
                 .formatted(
                         policy,
-                        on.nodeCount(),
+                        Counts.of(on.nodeCount(), "node"),
                         wanted(on, type),
                         counts.entrySet().stream()
                                 .map(entry -> "%d with %s"

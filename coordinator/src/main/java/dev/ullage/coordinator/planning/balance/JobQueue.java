@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.planning.balance;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.coordinator.planning.balance.Placement.Placed;
 import dev.ullage.coordinator.planning.balance.RunningJobs.Opening;
 import java.util.ArrayList;
@@ -299,6 +300,8 @@ public final class JobQueue {
                 Optional.empty(),
                 position == 1
                         ? "no known end of a job makes room for it"
-                        : "%d jobs stand before it, and only for the first is a node kept".formatted(position - 1));
+                        : "%s %s before it, and only for the first is a node kept"
+                                .formatted(
+                                        Counts.of(position - 1, "job"), Counts.word(position - 1, "stands", "stand")));
     }
 }

@@ -34,7 +34,7 @@ public final class RandomPolicy implements PlacementPolicy {
                 node,
                 board.node(node).node(),
                 devices(board, node, type),
-                () -> "random, one of %d nodes that have room".formatted(among));
+                () -> "random, one of the nodes that have room: " + among);
     }
 
     private List<Integer> devices(PlacementBoard board, int node, RequestType type) {

@@ -1,5 +1,6 @@
 package dev.ullage.coordinator.planning.predict;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -28,7 +29,8 @@ public final class Guarded implements DemandPredictor {
         public Settings {
             if (window < 1 || window > 100_000 || misses < 1) {
                 throw new IllegalArgumentException(
-                        "%d misses in %d steps: there must be 1 or more, in 1 to 100000".formatted(misses, window));
+                        "misses: %d, in a window of %d: there must be 1 or more, in 1 to 100000"
+                                .formatted(misses, window));
             }
         }
     }
@@ -57,8 +59,8 @@ public final class Guarded implements DemandPredictor {
         return isTrusted()
                 ? Optional.empty()
                 : Optional.of(
-                        "the rule priced stands in for it, because it would have missed %d of the last %d steps, %d or more"
-                                .formatted(missed, misses.size(), settings.misses()));
+                        "the rule priced stands in for it, because it would have missed %d of the last %s, %d or more"
+                                .formatted(missed, Counts.of(misses.size(), "step"), settings.misses()));
     }
 
     private void count(boolean isMiss) {

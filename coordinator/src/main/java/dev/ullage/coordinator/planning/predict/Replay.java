@@ -15,7 +15,7 @@ public record Replay(int warmUp, int horizon) {
     public Replay {
         if (warmUp < 1 || horizon < 1) {
             throw new IllegalArgumentException(
-                    "a warm-up of %d steps and a horizon of %d: each must be 1 or more".formatted(warmUp, horizon));
+                    "a warm-up of %d and a horizon of %d: each must be 1 or more".formatted(warmUp, horizon));
         }
     }
 

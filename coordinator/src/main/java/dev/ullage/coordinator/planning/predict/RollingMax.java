@@ -19,7 +19,7 @@ public final class RollingMax implements DemandPredictor {
     public record Settings(int window, Share room, boolean lastWhenIdle) {
         public Settings {
             if (window < 1 || window > 100_000) {
-                throw new IllegalArgumentException("a window of " + window + " steps: it must be 1 to 100000");
+                throw new IllegalArgumentException("a window of " + window + ": it must be 1 to 100000 steps");
             }
         }
     }

@@ -11,7 +11,7 @@ public final class RollingQuantile implements DemandPredictor {
     /** @param window steps that are looked at, 1 to 100,000 */
     public RollingQuantile(Share quantile, int window) {
         if (window < 1 || window > 100_000) {
-            throw new IllegalArgumentException("a window of " + window + " steps: it must be 1 to 100000");
+            throw new IllegalArgumentException("a window of " + window + ": it must be 1 to 100000 steps");
         }
         this.quantile = quantile;
         recent = new RecentValues(window);

@@ -1,7 +1,7 @@
 // The peaks of a job's ranks in one phase as bars: each against what it may hold, with the median across.
 
 import { element, setAttribute, setText } from './dom.js';
-import { gib, isKnown } from './format.js';
+import { count, gib, isKnown } from './format.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const LINES = ['unknown', 'peaks', 'largest', 'above', 'limits', 'median'];
@@ -97,7 +97,7 @@ function labelOf(phase) {
     return least === most ? least : `${least} to ${most}`;
   };
   return (
-    `${phase.name.toLowerCase()}: peaks of ${peaks.length} of ${phase.ranks.length} ranks, ${peaks.length > 0 ? span(peaks) : 'none known'}; ` +
+    `${phase.name.toLowerCase()}: peaks of ${peaks.length} of ${count(phase.ranks.length, 'rank')}, ${peaks.length > 0 ? span(peaks) : 'none known'}; ` +
     `they may hold ${limits.length > 0 ? span(limits) : 'unknown'}; ` +
     (phase.skew ? largestText(phase) : `skew unknown: ${phase.why}`)
   );

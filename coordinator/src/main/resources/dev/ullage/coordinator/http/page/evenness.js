@@ -67,10 +67,10 @@ function whyUnknown(ranks, world, known) {
     return 'no rank says how many there are';
   }
   if (ranks.length < world) {
-    return `${ranks.length} of ${world} ranks are known`;
+    return `${ranks.length} of ${count(world, 'rank')} ${ranks.length === 1 ? 'is' : 'are'} known`;
   }
   if (told < ranks.length) {
-    return `${told} of ${ranks.length} ranks have told their peak`;
+    return `${told} of ${count(ranks.length, 'rank')} ${told === 1 ? 'has told its' : 'have told their'} peak`;
   }
   if (world === 1) {
     return 'one rank has none to be compared with';
@@ -195,7 +195,7 @@ export class EvennessPanel {
     this.scroll.hidden = shown.length === 0;
     follow(this.jobs, shown, (load) => load.job, (load) => this.make(load), (node, load) => {
       setAttribute(node, 'data-state', stateOf(load));
-      setText(node.firstElementChild.children[1], `${load.ranks} ${load.ranks === 1 ? 'rank' : 'ranks'}`);
+      setText(node.firstElementChild.children[1], count(load.ranks, 'rank'));
       updateLoad(node.children[1], load, evenness.mode);
     });
     const left = loads.length - shown.length;
@@ -245,7 +245,7 @@ export class EvennessPanel {
     const keyed = [...shown, ...(moves.length > MAX_MOVES ? [null] : [])];
     follow(this.moves, keyed, keyOfMove, (move) => (move ? this.makeMove(move) : element('li', { class: 'muted small' })), (node, move) => {
       if (!move) {
-        setText(node, `and ${moves.length - MAX_MOVES} more moves`);
+        setText(node, `and ${count(moves.length - MAX_MOVES, 'more move')}`);
         return;
       }
       const [, , , from, , to, gain] = node.children;

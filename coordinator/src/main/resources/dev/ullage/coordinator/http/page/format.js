@@ -69,6 +69,11 @@ export function shellWord(text) {
   return /^[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** Processor time: 16 cores, 1 core, 0.5 cores */
+export function cores(milli) {
+  return isKnown(milli) ? `${(milli / 1000).toLocaleString('en', { maximumFractionDigits: 3 })} core${milli === 1000 ? '' : 's'}` : UNKNOWN;
+}
+
 export function count(number, what) {
   return `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
 }

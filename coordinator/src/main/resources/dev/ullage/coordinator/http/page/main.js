@@ -6,6 +6,7 @@ import { EvennessPanel } from './evenness.js';
 import { EventList } from './events.js';
 import { ago, duration } from './format.js';
 import { History } from './history.js';
+import { HostsPanel } from './hosts.js';
 import { JobPanel } from './job.js';
 import { renderJobs } from './jobs.js';
 import { DeviceMap, renderLegend } from './map.js';
@@ -24,6 +25,7 @@ const link = { state: 'connecting', text: '', unanswered: false };
 const map = new DeviceMap(byId('map'), (uuid) => select('device', uuid));
 const events = new EventList(byId('events'), byId('events-note'), (uuid) => select('device', uuid), (job) => select('job', job));
 const queue = new QueuePanel(byId('queue-body'), byId('queue-note'), (job) => select('job', job));
+const hosts = new HostsPanel(byId('hosts'), byId('hosts-body'), byId('hosts-note'));
 const evenness = new EvennessPanel(
   byId('evenness-body'),
   byId('evenness-note'),
@@ -119,6 +121,7 @@ function draw() {
     map.render(model, kind === 'device' ? name : undefined, only);
     queue.render(model, now);
     evenness.render(model);
+    hosts.render(model);
     renderJobs(byId('jobs'), byId('jobs-rest'), model, (one) => select('job', one));
     panel?.render(model, history, now);
     events.render(model.serverNow(now));

@@ -19,6 +19,7 @@ export class Model {
   constructor() {
     this.devices = new Map();
     this.nodes = new Map();
+    this.hosts = new Map();
     this.coordinator = null;
     this.jobs = [];
     this.wishes = new Map();
@@ -50,7 +51,9 @@ export class Model {
     this.nodes = new Map(snapshot.nodes.map((node) => [node.node, node]));
     if (snapshot.full) {
       this.devices.clear();
+      this.hosts.clear();
     }
+    Object.entries(snapshot.hosts ?? {}).forEach(([node, host]) => this.hosts.set(node, host));
     for (const device of snapshot.devices) {
       this.devices.set(device.uuid, { ...device, mark: markOf(device) });
     }

@@ -34,7 +34,7 @@ export class QueuePanel {
       // Roles in words: a phone shows rows as blocks, and a table that is none by its style would lose them.
       element(
         'table',
-        { class: 'queue', role: 'table' },
+        { class: 'rows', role: 'table' },
         element('thead', { role: 'rowgroup' }, element('tr', { role: 'row' }, ...heads)),
         this.rows,
       ),

@@ -41,6 +41,6 @@ class GuardedTest {
     void settingsOutOfRangeAreRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Guarded.Settings(10, 0))
-                .withMessage("0 misses in 10 steps: there must be 1 or more, in 1 to 100000");
+                .withMessage("misses: 0, in a window of 10: there must be 1 or more, in 1 to 100000");
     }
 }
