@@ -76,12 +76,16 @@ class SmiBrokenOutputTest {
         return processes.get(processes.size() - 1);
     }
 
+    // A single row has no other that would show whether figures have a unit.
     @Test
-    void whereNoFigureHasAUnitALastLineWithoutAnEndIsMarked() {
-        String plain = Recordings.text(GPUS).replace(" MiB", "").stripTrailing();
-        assertThat(SmiOutput.parse(plain).problems())
-                .containsExactly("the last line has no end; its last figure may be cut off");
-        assertThat(SmiOutput.parse(plain + "\n").problems()).isEmpty();
+    void aLastFigureWithoutAnEndIsUnknownAlsoWhereNoFigureHasAUnit() {
+        String plain = Recordings.text(PROCESSES).replace(" MiB", "").stripTrailing();
+        assertThat(last(plain).used()).isEqualTo(SmiAmount.unknown("'15690...' is cut off"));
+        assertThat(last(plain + "\n").used()).isEqualTo(SmiAmount.of(MemoryBytes.ofMebibytes(15690)));
+
+        String one = "pid, used_gpu_memory [MiB]\n5268, 370";
+        assertThat(last(one).used().isKnown()).isFalse();
+        assertThat(last(one + " MiB").used()).isEqualTo(SmiAmount.of(MemoryBytes.ofMebibytes(370)));
     }
 
     @ParameterizedTest
