@@ -12,8 +12,8 @@ public final class SmiOutput {
             + "|.*insufficient permissions.*|.*is not a valid field to query.*");
     private static final Pattern LISTED = Pattern.compile("\\s*GPU \\d+: .*\\(UUID: .*");
     private static final int MAX_PROBLEMS = 16;
-    private static final String SEVERAL = "the text has several outputs, and only that of -L is read; give each a file of"
-            + " its own";
+    private static final String SEVERAL =
+            "the text has several outputs, and only that of -L is read; give each a file of" + " its own";
 
     private SmiOutput() {}
 

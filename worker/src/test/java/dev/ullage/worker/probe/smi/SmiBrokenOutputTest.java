@@ -79,8 +79,10 @@ class SmiBrokenOutputTest {
     // As nvidia-smi -l prints them: processes of an earlier moment do not add to those of the last.
     @Test
     void ofSeveralTablesTheLastCounts() {
-        String idle = Recordings.text("/nvidia-smi/nge-linux-x86_64__nvidia-geforce-rtx-2080-super__595.71.05-idle-table.txt");
-        String load = Recordings.text("/nvidia-smi/nge-linux-x86_64__nvidia-geforce-rtx-2080-super__595.71.05-load-table.txt");
+        String idle = Recordings.text(
+                "/nvidia-smi/nge-linux-x86_64__nvidia-geforce-rtx-2080-super__595.71.05-idle-table.txt");
+        String load = Recordings.text(
+                "/nvidia-smi/nge-linux-x86_64__nvidia-geforce-rtx-2080-super__595.71.05-load-table.txt");
 
         SmiReport both = SmiOutput.parse(load + idle);
         assertThat(figures(both)).isEqualTo(figures(SmiOutput.parse(idle)));
@@ -89,7 +91,8 @@ class SmiBrokenOutputTest {
 
     @Test
     void whereTheListOfDevicesStandsBesideATableItIsSaidThatOnlyTheListIsRead() {
-        String table = Recordings.text("/nvidia-smi/nge-linux-x86_64__nvidia-geforce-rtx-2080-super__595.71.05-idle-table.txt");
+        String table = Recordings.text(
+                "/nvidia-smi/nge-linux-x86_64__nvidia-geforce-rtx-2080-super__595.71.05-idle-table.txt");
 
         SmiReport report = SmiOutput.parse(table + "GPU 0: NVIDIA A10 (UUID: GPU-1)\n");
         assertThat(report.problems())
