@@ -2,7 +2,9 @@ package dev.ullage.worker;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.protocol.ToCoordinator.LedgerReport;
+import dev.ullage.worker.sampling.Sample;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +22,7 @@ import java.util.TreeSet;
  */
 final class OwnedDevices {
     private final Map<DeviceId, DeviceInfo> infos = new LinkedHashMap<>();
-    private final Map<DeviceId, String> retired = new LinkedHashMap<>();
+    private final Set<DeviceId> retired = new TreeSet<>();
     private final Set<DeviceId> promising = new TreeSet<>();
 
     void add(DeviceInfo device) {
@@ -32,19 +34,17 @@ final class OwnedDevices {
      * What a look for devices came to.
      *
      * @param present as they are now; one that is in neither is silent or lost, and stays as it was last seen
-     * @param retiredNow each with the reason
+     * @param retiredNow those that can hold nothing any more
      * @return those that are retired from now on
      */
-    List<DeviceId> seen(List<DeviceInfo> present, Map<DeviceId, String> retiredNow) {
+    List<DeviceId> seen(List<DeviceInfo> present, Set<DeviceId> retiredNow) {
         for (DeviceInfo device : present) {
             infos.computeIfPresent(device.id(), (id, before) -> device);
             retired.remove(device.id());
         }
-        List<DeviceId> newly = retiredNow.keySet().stream()
-                .filter(device -> infos.containsKey(device) && !retired.containsKey(device))
+        return retiredNow.stream()
+                .filter(device -> infos.containsKey(device) && retired.add(device))
                 .toList();
-        newly.forEach(device -> retired.put(device, retiredNow.getOrDefault(device, "")));
-        return newly;
     }
 
     /** @return whether another list is announced from now on */
@@ -52,13 +52,13 @@ final class OwnedDevices {
         boolean isPromising = !ledger.grants().isEmpty()
                 || !ledger.reservations().orElse(List.of()).isEmpty();
         boolean isChange = isPromising ? promising.add(device) : promising.remove(device);
-        return isChange && retired.containsKey(device);
+        return isChange && retired.contains(device);
     }
 
     /** In the order in which they were found. */
     List<DeviceInfo> announced() {
         return infos.values().stream()
-                .filter(device -> !retired.containsKey(device.id()) || promising.contains(device.id()))
+                .filter(device -> !retired.contains(device.id()) || promising.contains(device.id()))
                 .toList();
     }
 
@@ -66,8 +66,11 @@ final class OwnedDevices {
         return Optional.ofNullable(infos.get(device));
     }
 
-    /** Why it can hold nothing any more. */
-    Optional<String> retired(DeviceId device) {
-        return Optional.ofNullable(retired.get(device));
+    /** A reading; of a device that can hold nothing any more without the amounts it had before. */
+    DeviceReading reading(Sample sample) {
+        DeviceReading reading = sample.reading();
+        return retired.contains(sample.device())
+                ? new DeviceReading(Optional.empty(), Optional.empty(), reading.problems())
+                : reading;
     }
 }
