@@ -8,7 +8,8 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 
 # What "devices", "doctor" and the checks never load: libraries of the cluster and of its pages.
 LEFT_OUT='pekko|scala|netty|aeron|agrona|lz4|parboiled|ssl-config|jnr-|jffi|lmdb|asm|prometheus|uplot|slf4j-simple|onnx'
-LEFT_OUT="$LEFT_OUT|asn-one|paranamer|reactive-streams|-tests|archunit|byte-buddy|jqwik|junit|selenium|guava|opentelemetry|json-schema|zstd|commons-compress"
+LEFT_OUT="$LEFT_OUT|asn-one|paranamer|reactive-streams|-tests|archunit|byte-buddy|jqwik|junit|selenium|guava"
+LEFT_OUT="$LEFT_OUT|opentelemetry|json-schema|zstd|commons-compress"
 # What a machine with a GPU takes without being asked twice.
 MOST_MIB=60
 
