@@ -17,6 +17,7 @@ import dev.ullage.cli.simulate.SimulateCommand;
 import dev.ullage.cli.top.TopCommand;
 import dev.ullage.config.SettingsException;
 import java.io.PrintWriter;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -60,6 +61,8 @@ public final class UllageMain implements Runnable {
     private UllageMain() {}
 
     public static void main(String[] args) {
+        // Output is in English and is read by scripts: some locales would put other digits into it.
+        Locale.setDefault(Locale.ROOT);
         System.exit(commandLine(CliEnvironment.ofProcess()).execute(args));
     }
 

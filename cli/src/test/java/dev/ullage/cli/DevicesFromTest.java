@@ -122,6 +122,29 @@ class DevicesFromTest {
     }
 
     @Test
+    void aLinkToAFolderIsTheFolderAndLinksInItLeadNowhere() throws IOException {
+        Path real = Files.createDirectory(folder.resolve("real"));
+        Files.writeString(real.resolve("query-gpu.csv"), CSV);
+        Files.createSymbolicLink(real.resolve("loop"), folder);
+        Path link = Files.createSymbolicLink(folder.resolve("link"), real);
+
+        for (Path from : List.of(real, link)) {
+            JsonNode sources = json(run(from, "--json"));
+            assertThat(sources.path("devices").size()).isEqualTo(1);
+            assertThat(sources.path("devices").path(0).path("usedBytes").longValue())
+                    .isEqualTo(1024L << 20);
+        }
+    }
+
+    @Test
+    void anEmptyNameIsNotTheFolderOneIsIn() {
+        Outcome outcome = run(Path.of(""));
+
+        assertThat(outcome.code()).isEqualTo(ExitCode.USAGE.code());
+        assertThat(outcome.err()).contains("--from is empty");
+    }
+
+    @Test
     void whatIsNotPartOfAnOutputIsSaidToBeNoPartOfIt() throws IOException {
         JsonNode device = json(run(file("query-gpu.csv", CSV.getBytes(StandardCharsets.UTF_8)), "--json"))
                 .path("devices")

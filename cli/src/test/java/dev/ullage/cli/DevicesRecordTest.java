@@ -55,6 +55,20 @@ class DevicesRecordTest {
                 folder.resolve("nvml.conf"), "ullage.worker.devices.nvml-library = \"" + library + "\"");
     }
 
+    // Before anything is asked: a recording of a fault that cannot be made again is not to be lost.
+    @Test
+    void aPlaceThatNoNewFileCanHaveIsRefusedAtOnce() throws Exception {
+        Path link = Files.createSymbolicLink(folder.resolve("link"), folder.resolve("nowhere"));
+
+        for (Path place : List.of(link, folder.resolve("none/nvml.json"))) {
+            Outcome outcome = run("devices", "--record", place.toString());
+
+            assertThat(outcome.code()).isEqualTo(ExitCode.USAGE.code());
+            assertThat(outcome.err())
+                    .contains("--record: '" + place + "' is a link, or no file of a folder that exists");
+        }
+    }
+
     @Test
     void whatWasRecordedIsShownAsItWasSeen() throws Exception {
         Path settings = driver(

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -118,6 +119,43 @@ class GpuScriptTest {
         assertThat(Files.readString(report.resolve("nvml.json"))).contains("ullage-nvml-1");
         assertThat(run("tar", "-tzf", report + ".tar.gz").out())
                 .contains("report/nvml.json", "report/doctor.txt", "report/tool/query-gpu.csv");
+    }
+
+    // With --with-java comes a Java of 40 MiB; gpu.sh holds both together below 60. Classes that are in no jar take
+    // more.
+    @Test
+    void aPackIsSmallAndRunsWithNothingBesideItButJava() throws Exception {
+        environment.put("GPU_PACK_CLASSPATH", classPath());
+        Path pack = folder.resolve("pack");
+        Outcome packed = run("bash", ROOT.resolve("dev/checks/gpu.sh").toString(), "--pack", pack.toString());
+        assertThat(packed.code()).as(packed.out()).isZero();
+        try (Stream<Path> jars = Files.list(pack.resolve("lib"))) {
+            assertThat(jars.filter(jar -> String.valueOf(jar.getFileName()).matches("(jcuda-natives|jna)-\\d.*")))
+                    .hasSize(2)
+                    .allMatch(jar -> jar.toFile().length() < 1 << 20);
+        }
+
+        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+        Path home = Files.createDirectory(elsewhere.resolve("home"));
+        assertThat(run("tar", "-xzf", pack + ".tar.gz", "-C", elsewhere.toString())
+                        .code())
+                .isZero();
+        environment.keySet().removeAll(List.of("GPU_CHECK_CLASSPATH", "GPU_PACK_CLASSPATH"));
+        environment.put("HOME", home.toString());
+        environment.put("PATH", folder.resolve("bin") + ":/usr/bin:/bin");
+        List<String> command = new ArrayList<>(List.of("env", "-i"));
+        environment.forEach((name, value) -> command.add(name + "=" + value));
+        command.addAll(List.of("bash", elsewhere.resolve("pack/gpu-run.sh").toString()));
+        command.add(elsewhere.resolve("report").toString());
+        Outcome outcome = run(command.toArray(String[]::new));
+
+        assertThat(outcome.out())
+                .containsPattern("pass +1 GiB on GPU-0{8}-\\S+ +1073741824 bytes read of 1073741824")
+                .containsPattern("pass +the recording shows the same +to the byte")
+                .containsPattern("pass +ullage devices --measure-context +1 measured");
+        assertThat(outcome.out().lines().filter(line -> line.startsWith("FAIL")))
+                .allMatch(line -> line.contains("ullage doctor"));
+        assertThat(home).isEmptyDirectory();
     }
 
     @Test

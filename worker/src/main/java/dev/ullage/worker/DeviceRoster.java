@@ -62,7 +62,7 @@ final class DeviceRoster {
     private final Map<DeviceId, Opened> owned = new LinkedHashMap<>();
     private final Set<DeviceId> refused = new TreeSet<>();
     private final Map<DeviceId, MemoryUse> newest = new ConcurrentHashMap<>();
-    private final Map<DeviceId, String> retired = new LinkedHashMap<>();
+    private final Set<DeviceId> retired = new TreeSet<>();
     private volatile List<DeviceInfo> present = List.of();
 
     DeviceRoster(WorkerRuntime.Setup setup, OwnershipLocks locks, DeviceReaders readers, TurnDesk turns, Clock clock) {
@@ -121,25 +121,25 @@ final class DeviceRoster {
         Set<DeviceId> now = ids(usable);
         boolean isAnyRetired = retire(now);
         before.stream()
-                .filter(device -> !now.contains(device.id()) && !retired.containsKey(device.id()))
+                .filter(device -> !now.contains(device.id()) && !retired.contains(device.id()))
                 .forEach(DeviceRoster::tellGone);
         tellFound(ids(before), usable);
         present = List.copyOf(usable);
         if (isAnyRetired || !before.equals(usable)) {
-            onSeen.accept(new WorkerHub.DevicesSeen(present, Map.copyOf(retired)));
+            onSeen.accept(new WorkerHub.DevicesSeen(present, Set.copyOf(retired)));
         }
     }
 
     /** Which of those that are not there can hold nothing any more; once that is known, until they are back. */
     private boolean retire(Set<DeviceId> now) {
         boolean isAny = false;
-        retired.keySet().removeIf(now::contains);
+        retired.removeIf(now::contains);
         for (DeviceId device : owned.keySet()) {
             Optional<String> why =
-                    now.contains(device) || retired.containsKey(device) ? Optional.empty() : readers.retired(device);
+                    now.contains(device) || retired.contains(device) ? Optional.empty() : readers.retired(device);
             if (why.isPresent()) {
                 isAny = true;
-                retired.put(device, why.get());
+                retired.add(device);
                 LOG.warn(
                         "device={} state=RETIRED reason=\"{}; nothing can be promised on it any more, and what is"
                                 + " promised there stays until its ranks end\"",

@@ -22,7 +22,7 @@ import java.util.TreeSet;
  */
 final class OwnedDevices {
     private final Map<DeviceId, DeviceInfo> infos = new LinkedHashMap<>();
-    private final Map<DeviceId, String> retired = new LinkedHashMap<>();
+    private final Set<DeviceId> retired = new TreeSet<>();
     private final Set<DeviceId> promising = new TreeSet<>();
 
     void add(DeviceInfo device) {
@@ -34,19 +34,17 @@ final class OwnedDevices {
      * What a look for devices came to.
      *
      * @param present as they are now; one that is in neither is silent or lost, and stays as it was last seen
-     * @param retiredNow each with the reason
+     * @param retiredNow those that can hold nothing any more
      * @return those that are retired from now on
      */
-    List<DeviceId> seen(List<DeviceInfo> present, Map<DeviceId, String> retiredNow) {
+    List<DeviceId> seen(List<DeviceInfo> present, Set<DeviceId> retiredNow) {
         for (DeviceInfo device : present) {
             infos.computeIfPresent(device.id(), (id, before) -> device);
             retired.remove(device.id());
         }
-        List<DeviceId> newly = retiredNow.keySet().stream()
-                .filter(device -> infos.containsKey(device) && !retired.containsKey(device))
+        return retiredNow.stream()
+                .filter(device -> infos.containsKey(device) && retired.add(device))
                 .toList();
-        newly.forEach(device -> retired.put(device, retiredNow.getOrDefault(device, "")));
-        return newly;
     }
 
     /** @return whether another list is announced from now on */
@@ -54,13 +52,13 @@ final class OwnedDevices {
         boolean isPromising = !ledger.grants().isEmpty()
                 || !ledger.reservations().orElse(List.of()).isEmpty();
         boolean isChange = isPromising ? promising.add(device) : promising.remove(device);
-        return isChange && retired.containsKey(device);
+        return isChange && retired.contains(device);
     }
 
     /** In the order in which they were found. */
     List<DeviceInfo> announced() {
         return infos.values().stream()
-                .filter(device -> !retired.containsKey(device.id()) || promising.contains(device.id()))
+                .filter(device -> !retired.contains(device.id()) || promising.contains(device.id()))
                 .toList();
     }
 
@@ -68,18 +66,13 @@ final class OwnedDevices {
         return Optional.ofNullable(infos.get(device));
     }
 
-    /** A sample of a device, without amounts when it can hold nothing any more. */
+    /** A sample; of a device that can hold nothing any more without the amounts it had before. */
     Sample holding(Sample sample) {
-        if (!retired.containsKey(sample.device())) {
+        if (!retired.contains(sample.device())) {
             return sample;
         }
         DeviceReading nothing = new DeviceReading(
                 Optional.empty(), Optional.empty(), sample.reading().problems());
         return new Sample(sample.device(), nothing, List.of(), sample.age(), sample.quality());
-    }
-
-    /** Why it can hold nothing any more. */
-    Optional<String> retired(DeviceId device) {
-        return Optional.ofNullable(retired.get(device));
     }
 }

@@ -55,6 +55,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -101,9 +102,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
      * What a look for devices came to.
      *
      * @param present as the driver describes them now
-     * @param retired those that can hold nothing any more, with the reason
+     * @param retired those that can hold nothing any more
      */
-    record DevicesSeen(List<DeviceInfo> present, Map<DeviceId, String> retired) implements Command {}
+    record DevicesSeen(List<DeviceInfo> present, Set<DeviceId> retired) implements Command {}
 
     /** Something about a rank, to be handled by the sessions. */
     record ForSessions(RankSessions.Event event) implements Command {}
@@ -413,9 +414,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         }
         List<String> problems = new ArrayList<>(reading.problems());
         problems.addAll(whose.problems());
-        if (known != null) {
-            bounds.ifPresent(between -> problems.add(between.text(known.foreign())));
-        }
+        Optional.ofNullable(known).ifPresent(of -> problems.addAll(of.notes(bounds)));
         problems.addAll(watch.problems(device, used, ranks));
         if (link != null) {
             DeviceSampled newest = new DeviceSampled(
@@ -444,12 +443,8 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private Behavior<Command> onDevicesSeen(DevicesSeen command) {
         for (DeviceId device : devices.seen(command.present(), command.retired())) {
-            ActorRef<LimitKeeper.Command> keeper = keepers.get(device);
-            DeviceTerms known = terms.get(device);
-            if (keeper != null && known != null) {
-                DeviceTerms.Planned nothing = known.retired();
-                keeper.tell(new LimitKeeper.Measured(nothing.allocatable(), nothing.foreign()));
-            }
+            Optional.ofNullable(terms.get(device)).ifPresent(DeviceTerms::retired);
+            Optional.ofNullable(keepers.get(device)).ifPresent(keeper -> keeper.tell(LimitKeeper.Measured.NOTHING));
         }
         return onAnnounce();
     }

@@ -98,6 +98,9 @@ public final class DevicesCommand implements Callable<Integer> {
                     (record != null ? "--record" : "--measure-context")
                             + " is of the real devices of this machine; leave out --from and --simulate");
         }
+        if (from != null && from.toString().isEmpty()) {
+            throw new CommandFailure(ExitCode.USAGE, "--from is empty; name a file or a folder, . for this one");
+        }
         if (record != null && measureContext) {
             throw new CommandFailure(
                     ExitCode.USAGE, "--record writes down what NVML answers, no more; leave out --measure-context");
@@ -145,6 +148,12 @@ public final class DevicesCommand implements Callable<Integer> {
     private int recordTo(Path file, WorkerSettings.Devices devices) throws CommandFailure {
         if (Files.exists(file)) {
             throw new CommandFailure(ExitCode.USAGE, "--record: '" + file + "' is there already; name a new file");
+        }
+        Path folder = file.toAbsolutePath().getParent();
+        if (Files.isSymbolicLink(file) || folder == null || !Files.isDirectory(folder)) {
+            throw new CommandFailure(
+                    ExitCode.USAGE,
+                    "--record: '" + file + "' is a link, or no file of a folder that exists; name a new file");
         }
         NvmlRecorder recorder = new NvmlRecorder();
         try (GpuProbe probe = DeviceSource.recorded(devices, recorder)) {

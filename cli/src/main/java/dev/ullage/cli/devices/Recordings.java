@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -41,6 +42,9 @@ final class Recordings {
     private static final Pattern NVML = Pattern.compile("(.*?)nvml[^/]*\\.json");
     private static final Pattern FILE = Pattern.compile(".*\\.(?:txt|csv|xml|log)|" + NVML.pattern());
     private static final int MAX_FILES = 2_000;
+    /** Of files of any kind: a walk through a whole system takes hours. */
+    private static final int MAX_ENTRIES = 50_000;
+
     private static final int MAX_BYTES = 16 << 20;
 
     private Recordings() {}
@@ -61,13 +65,15 @@ final class Recordings {
                             ? nvml(name, recording, Optional.empty())
                             : tool(name, List.of(recording), Optional.empty()));
         }
+        // A link to a folder is meant as the folder; links in it are not followed, for they may lead around.
+        Path folder = fileOrFolder.toRealPath();
         Map<String, List<Recording>> machines = new TreeMap<>();
-        for (Path file : files(fileOrFolder)) {
-            machines.computeIfAbsent(machine(fileOrFolder, file), name -> new ArrayList<>())
+        for (Path file : files(folder)) {
+            machines.computeIfAbsent(machine(folder, file), name -> new ArrayList<>())
                     .add(recording(file));
         }
         return machines.values().stream()
-                .flatMap(recordings -> sources(fileOrFolder, recordings).stream())
+                .flatMap(recordings -> sources(folder, recordings).stream())
                 .toList();
     }
 
@@ -110,17 +116,22 @@ final class Recordings {
     }
 
     private static List<Path> files(Path folder) throws IOException {
+        AtomicInteger entries = new AtomicInteger();
         List<Path> found;
         try (Stream<Path> files = Files.walk(folder)) {
-            found = files.filter(file -> FILE.matcher(file.toString()).matches() && Files.isRegularFile(file))
-                    .sorted()
+            found = files.takeWhile(file -> entries.incrementAndGet() <= MAX_ENTRIES)
+                    .filter(file -> FILE.matcher(file.toString()).matches() && Files.isRegularFile(file))
                     .limit(MAX_FILES + 1L)
+                    .sorted()
                     .toList();
         } catch (UncheckedIOException e) {
             throw new IOException("a folder in it cannot be read: " + e.getMessage(), e);
         }
         if (found.size() > MAX_FILES) {
             throw new IOException("it has more than " + MAX_FILES + " files; name a folder in it");
+        }
+        if (entries.get() > MAX_ENTRIES) {
+            throw new IOException("it has more than " + MAX_ENTRIES + " files of any kind; name a folder in it");
         }
         return found;
     }

@@ -9,11 +9,21 @@ import java.util.Optional;
 /**
  * No limit grows on a device whose worker cannot measure it: what strangers hold there, and whether the device still
  * works, is not known. Shrinks pass.
+ *
+ * <p>Where nothing at all can be promised no limit changes: either the device was never read, or its memory has gone to
+ * MIG instances. What its ranks hold is not there any more, or not known, and the least limit would be no help to them.
  */
 public record MeasuredGuard() implements PlanGuard {
 
     @Override
     public Optional<Veto> check(Proposal proposal) {
+        if (proposal.terms().allocatable().isZero()) {
+            return Optional.of(new Veto(
+                    Rule.MEASURED,
+                    new PlanReason("no plan for %s: nothing can be promised on it: it was never read, or its memory is"
+                                    .formatted(proposal.plan().device())
+                            + " that of MIG instances now")));
+        }
         Optional<SampleState> state = proposal.sample().filter(known -> known != SampleState.FRESH);
         if (state.isEmpty()) {
             return Optional.empty();

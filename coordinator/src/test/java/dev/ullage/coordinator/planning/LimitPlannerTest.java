@@ -208,6 +208,18 @@ class LimitPlannerTest {
         assertThat(amounts(planned(situation(reported)))).containsExactly("job/0 64.0 MiB", "job/1 64.0 MiB");
     }
 
+    // As when its card became MIG: the worker promises nothing more there, and its ranks are left alone until they end.
+    @Test
+    void whereNothingCanBePromisedNoLimitChanges() {
+        LedgerReport none = ledger(terms(MemoryBytes.ZERO, MemoryBytes.ZERO), settled(0, gib(32)));
+        LedgerReport reported = new LedgerReport(none.wanted(), none.inForce(), true, none.grants(), none.counts());
+
+        assertThat(vetoed(situation(reported)).rule()).isEqualTo(Rule.MEASURED);
+        assertThat(vetoed(situation(ledger(none.wanted(), joined(0)))).reason().text())
+                .isEqualTo("no plan for GPU-a0: nothing can be promised on it: it was never read, or its memory is"
+                        + " that of MIG instances now");
+    }
+
     @Test
     void aDeviceThatIsAsItShouldBeIsLeftAlone() {
         assertThat(vetoed(situation(ledger(settled(0, gib(64))))).rule()).isEqualTo(Rule.STABILITY);

@@ -80,7 +80,9 @@ public final class LimitKeeper extends AbstractBehavior<LimitKeeper.Command> {
             implements Command {}
 
     /** From the sampler: what the device and strangers on it measure. */
-    public record Measured(MemoryBytes allocatable, MemoryBytes foreign) implements Command {}
+    public record Measured(MemoryBytes allocatable, MemoryBytes foreign) implements Command {
+        public static final Measured NOTHING = new Measured(MemoryBytes.ZERO, MemoryBytes.ZERO);
+    }
 
     /**
      * A process registered, for the first time or again; orders for it go to {@code listener}.

@@ -5,6 +5,7 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -68,18 +69,18 @@ public final class DeviceTerms {
         return foreign.map(SteadyAmount::held).orElse(MemoryBytes.ZERO);
     }
 
-    /** What is planned with now. */
-    public MemoryBytes foreign() {
-        return foreign.map(SteadyAmount::held).orElse(MemoryBytes.ZERO);
+    /** For people: what is planned with where foreign memory is not told. */
+    public List<String> notes(Optional<ForeignBounds> bounds) {
+        MemoryBytes planned = foreign.map(SteadyAmount::held).orElse(MemoryBytes.ZERO);
+        return bounds.map(between -> between.text(planned)).stream().toList();
     }
 
-    /** What the ledger of a device that can hold nothing any more plans with; should it come back, all is read anew. */
-    public Planned retired() {
+    /** The device can hold nothing any more; should it come back, all is read anew. */
+    public void retired() {
         told = Optional.empty();
         allocatable = Optional.empty();
         foreign = Optional.empty();
         bound.forget();
-        return new Planned(MemoryBytes.ZERO, MemoryBytes.ZERO);
     }
 
     /**

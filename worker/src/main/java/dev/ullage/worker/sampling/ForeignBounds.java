@@ -121,7 +121,7 @@ public record ForeignBounds(
                 ? "the %s in use%s, lately".formatted(used, ranks)
                 : "as last known, since not each rank has said lately what it holds; at most %s, the %s in use%s"
                         .formatted(most, used, ranks);
-        return "what processes that are no rank's use here is not told: limits are planned with a bound of %s for it (%s)"
-                .formatted(planned, basis);
+        return "what processes that are no rank's use here is not told: limits are planned with a bound of "
+                + "%s for it (%s)".formatted(planned, basis);
     }
 }

@@ -25,7 +25,6 @@ final class SmiCsv {
     private static final int MAX_PROBLEMS = 16;
     private static final int MAX_LINES_BEFORE = 200;
     private static final Pattern ENDS_IN_NUMBER = Pattern.compile(".*, ?\\d+");
-    private static final Pattern WITH_UNIT = Pattern.compile(".*, ?\\d+ (?:B|KiB|MiB|GiB)(?:, .*)?");
 
     private final List<String> names = new ArrayList<>();
     private final List<String> units = new ArrayList<>();
@@ -54,25 +53,16 @@ final class SmiCsv {
         csv.problems.addAll(errors);
         List<String> body = new ArrayList<>(rows.subList(header + 1, rows.size()));
         if (!hasEnd) {
-            csv.markCutOff(body);
+            markCutOff(body);
         }
         return Optional.of(csv.names.contains("pid") ? csv.processes(body) : csv.gpus(body));
     }
 
-    /**
-     * Without an end, {@code 15690 MiB} may stand there as {@code 1569}: where the other figures have a unit it does,
-     * where they have none it cannot be told.
-     */
-    private void markCutOff(List<String> rows) {
+    /** Without an end, {@code 15690 MiB} may stand there as {@code 1569}: it is not known. */
+    private static void markCutOff(List<String> rows) {
         int last = rows.size() - 1;
-        if (last < 0 || !ENDS_IN_NUMBER.matcher(rows.get(last)).matches()) {
-            return;
-        }
-        boolean hasUnits = rows.stream().anyMatch(row -> WITH_UNIT.matcher(row).matches());
-        if (hasUnits) {
+        if (last >= 0 && ENDS_IN_NUMBER.matcher(rows.get(last)).matches()) {
             rows.set(last, rows.get(last) + "...");
-        } else {
-            problem("the last line has no end; its last figure may be cut off");
         }
     }
 

@@ -214,7 +214,8 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
         SmiGpuId id = new SmiGpuId(
                 gpu.id().index(),
                 instance.uuid(),
-                name.or(() -> gpu.id().name().map(of -> of + " MIG device " + instance.number())),
+                name.or(() -> Optional.of(
+                        gpu.id().name().map(of -> of + " ").orElse("") + "MIG device " + instance.number())),
                 gpu.id().pciBusId());
         Slice slice = new Slice(gpu.id().uuid(), instance.instance(), instance.profile(), !sharing.isEmpty());
         return new SmiDevice(

@@ -12,6 +12,8 @@ public final class SmiOutput {
             + "|.*insufficient permissions.*|.*is not a valid field to query.*");
     private static final Pattern LISTED = Pattern.compile("\\s*GPU \\d+: .*\\(UUID: .*");
     private static final int MAX_PROBLEMS = 16;
+    private static final String SEVERAL =
+            "the text has several outputs, and only that of -L is read; give each a file of" + " its own";
 
     private SmiOutput() {}
 
@@ -22,7 +24,8 @@ public final class SmiOutput {
             return SmiXml.parse(text);
         }
         if (lines.stream().anyMatch(LISTED.asMatchPredicate())) {
-            return SmiList.parse(lines);
+            SmiReport list = SmiList.parse(lines);
+            return SmiTable.isOne(lines) ? list.with(SEVERAL) : list;
         }
         if (SmiTable.isOne(lines)) {
             return SmiTable.parse(lines);

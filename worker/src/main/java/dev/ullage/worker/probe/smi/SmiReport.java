@@ -1,5 +1,6 @@
 package dev.ullage.worker.probe.smi;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -15,6 +16,12 @@ public record SmiReport(Optional<String> driver, List<SmiGpu> gpus, boolean list
     public SmiReport {
         gpus = List.copyOf(gpus);
         problems = List.copyOf(problems);
+    }
+
+    SmiReport with(String problem) {
+        List<String> all = new ArrayList<>(problems);
+        all.add(problem);
+        return new SmiReport(driver, gpus, listsProcesses, all);
     }
 
     static SmiReport nothing(String problem) {

@@ -10,6 +10,7 @@ import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
  * The table that {@code nvidia-smi} prints without arguments; made for people, so only for looking at recordings. Pure;
@@ -72,7 +73,19 @@ final class SmiTable {
                         || line.startsWith("| Processes:"));
     }
 
+    /** Of several, as {@code nvidia-smi -l} prints them, the last. */
     static SmiReport parse(List<String> lines) {
+        List<Integer> starts = IntStream.range(0, lines.size())
+                .filter(at -> DRIVER.matcher(lines.get(at)).matches())
+                .boxed()
+                .toList();
+        return starts.size() < 2
+                ? parseOne(lines)
+                : parseOne(lines.subList(starts.get(starts.size() - 1), lines.size()))
+                        .with("the last of " + starts.size() + " tables is shown");
+    }
+
+    private static SmiReport parseOne(List<String> lines) {
         SmiTable table = new SmiTable();
         lines.forEach(table::read);
         table.problems.addAll(SmiOutput.errors(lines));

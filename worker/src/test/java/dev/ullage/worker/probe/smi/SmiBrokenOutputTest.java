@@ -76,12 +76,40 @@ class SmiBrokenOutputTest {
         return processes.get(processes.size() - 1);
     }
 
+    // As nvidia-smi -l prints them: processes of an earlier moment do not add to those of the last.
     @Test
-    void whereNoFigureHasAUnitALastLineWithoutAnEndIsMarked() {
-        String plain = Recordings.text(GPUS).replace(" MiB", "").stripTrailing();
-        assertThat(SmiOutput.parse(plain).problems())
-                .containsExactly("the last line has no end; its last figure may be cut off");
-        assertThat(SmiOutput.parse(plain + "\n").problems()).isEmpty();
+    void ofSeveralTablesTheLastCounts() {
+        String idle = Recordings.text(
+                "/nvidia-smi/nge-linux-x86_64__nvidia-geforce-rtx-2080-super__595.71.05-idle-table.txt");
+        String load = Recordings.text(
+                "/nvidia-smi/nge-linux-x86_64__nvidia-geforce-rtx-2080-super__595.71.05-load-table.txt");
+
+        SmiReport both = SmiOutput.parse(load + idle);
+        assertThat(figures(both)).isEqualTo(figures(SmiOutput.parse(idle)));
+        assertThat(both.problems()).containsExactly("the last of 2 tables is shown");
+    }
+
+    @Test
+    void whereTheListOfDevicesStandsBesideATableItIsSaidThatOnlyTheListIsRead() {
+        String table = Recordings.text(
+                "/nvidia-smi/nge-linux-x86_64__nvidia-geforce-rtx-2080-super__595.71.05-idle-table.txt");
+
+        SmiReport report = SmiOutput.parse(table + "GPU 0: NVIDIA A10 (UUID: GPU-1)\n");
+        assertThat(report.problems())
+                .containsExactly(
+                        "the text has several outputs, and only that of -L is read; give each a file of its own");
+    }
+
+    // A single row has no other that would show whether figures have a unit.
+    @Test
+    void aLastFigureWithoutAnEndIsUnknownAlsoWhereNoFigureHasAUnit() {
+        String plain = Recordings.text(PROCESSES).replace(" MiB", "").stripTrailing();
+        assertThat(last(plain).used()).isEqualTo(SmiAmount.unknown("'15690...' is cut off"));
+        assertThat(last(plain + "\n").used()).isEqualTo(SmiAmount.of(MemoryBytes.ofMebibytes(15690)));
+
+        String one = "pid, used_gpu_memory [MiB]\n5268, 370";
+        assertThat(last(one).used().isKnown()).isFalse();
+        assertThat(last(one + " MiB").used()).isEqualTo(SmiAmount.of(MemoryBytes.ofMebibytes(370)));
     }
 
     @ParameterizedTest
