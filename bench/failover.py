@@ -2,7 +2,7 @@
 """How long a cluster is without a coordinator: three coordinators and two workers in processes of their own, the
 acting coordinator killed, again and again.
 
-    python3 bench/failover.py [--runs 10] [--dist FOLDER ...] [--setting ullage.cluster.failover.stable-after=2s] [--json]
+    python3 bench/failover.py [--runs 10] [--dist FOLDER ...] [--setting KEY=VALUE ...] [--json]
 
 The time is from SIGKILL until another coordinator says that it plans, asked every 20 ms. It goes by the clock, so other
 load lengthens it: with several --dist, each its own build, a run of each is made in turn, for figures that can be

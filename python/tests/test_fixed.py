@@ -47,8 +47,8 @@ class PassedOn(WithWorker):
     """What an ``exec`` had in force when it became this process."""
 
     def rank(self):
-        passed = {"ULLAGE_SOCKET": self.worker.path, "ULLAGE_JOB": "passed", "ULLAGE_IN_FORCE": f"1:{GIB}:{os.getpid()}"}
-        rank = ullage.connect(environ=passed)
+        passed = {"ULLAGE_JOB": "passed", "ULLAGE_IN_FORCE": f"1:{GIB}:{os.getpid()}"}
+        rank = ullage.connect(self.worker.path, environ=passed)
         self.addCleanup(rank.close)
         return rank
 
