@@ -13,7 +13,7 @@ public final class SmiOutput {
     private static final Pattern LISTED = Pattern.compile("\\s*GPU \\d+: .*\\(UUID: .*");
     private static final int MAX_PROBLEMS = 16;
     private static final String SEVERAL =
-            "the text has several outputs, and only that of -L is read; give each a file of" + " its own";
+            "the text has several outputs, and only that of -L is read; give each a file of its own";
 
     private SmiOutput() {}
 
