@@ -246,7 +246,8 @@ class LimitKeeperTest {
                                         new GrantReport(B, Share.ALL, Optional.empty(), 0, 0, MemoryBytes.ZERO)),
                                 counts(1, gib(60), new RefusalsByRule("NO_ROOM", 2)),
                                 Optional.of(TurnReport.NONE),
-                                Optional.of(List.of()))));
+                                Optional.of(List.of())),
+                        Optional.of(new ReportNumber(clock.millis(), 5))));
     }
 
     @Test
