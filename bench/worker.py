@@ -34,7 +34,7 @@ PROCESSES = 64
 MIB = 1 << 20
 #: What the distribution's script gives a worker.
 WORKER_OPTIONS = ["-XX:+UseSerialGC", "-Xms24m", "-Xmx512m", "-Xmn8m", "-XX:PerfDataSamplingInterval=1000",
-                  "-XX:TieredStopAtLevel=1"]
+                  "-XX:TieredStopAtLevel=1", "-XX:+UseTransparentHugePages"]
 SETTINGS = """
 ullage {
   node { name = "%(name)s", state-dir = "%(folder)s/%(name)s" }

@@ -35,6 +35,7 @@ import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
+import dev.ullage.common.protocol.ToOperator.NotKnown;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.CoordinatorSettings;
@@ -180,7 +181,9 @@ class OperatorWritesTest {
         reports(700, ledger(settled(0, gib(64))));
 
         assertThat(write(new DrainNode(new NodeId("host-b"), Optional.empty(), Optional.empty(), OPERATOR)))
-                .isEqualTo(new Refused("refused no node host-b (did you mean host-a?); known: host-a"));
+                .isEqualTo(new Refused(
+                        "refused no node host-b (did you mean host-a?); known: host-a",
+                        Optional.of(new NotKnown("node"))));
         assertThat(write(new UndrainNode(NODE, Optional.empty(), OPERATOR)))
                 .isEqualTo(new Refused("refused to undrain node host-a: it is not draining; draining: none"));
         assertThat(write(new SetPolicy(JOB, Optional.of("grwth"), OPERATOR)))
@@ -191,7 +194,8 @@ class OperatorWritesTest {
                 .contains("no job jbo")
                 .contains("known: job");
         assertThat(write(new SetLimit(JOB, 7, Optional.of(gib(1)), OPERATOR)))
-                .isEqualTo(new Refused("refused no rank 7 of job job; known: job/0"));
+                .isEqualTo(new Refused(
+                        "refused no rank 7 of job job; known: job/0", Optional.of(new NotKnown("rank"))));
         assertThat(keeps()).isEmpty();
     }
 

@@ -28,6 +28,7 @@ import dev.ullage.common.protocol.ToCoordinator.SetShare;
 import dev.ullage.common.protocol.ToOperator;
 import dev.ullage.common.protocol.ToOperator.Accepted;
 import dev.ullage.common.protocol.ToOperator.Decisions;
+import dev.ullage.common.protocol.ToOperator.NotKnown;
 import dev.ullage.common.protocol.ToOperator.Refused;
 import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.CoordinatorSettings;
@@ -172,9 +173,10 @@ class CoordinatorDecisionsTest {
         reports(700, ledger(settled(0, gib(32))));
 
         assertThat(logic.onWrite(new ReleaseCaches(JOB, OptionalInt.of(7), OPERATOR), atMillis(800)))
-                .isEqualTo(new Refused("refused no rank 7 of job job; known: job/0"));
+                .isEqualTo(new Refused(
+                        "refused no rank 7 of job job; known: job/0", Optional.of(new NotKnown("rank"))));
         assertThat(logic.onWrite(new ReleaseCaches(new JobId("x"), OptionalInt.empty(), OPERATOR), atMillis(800)))
-                .isEqualTo(new Refused("refused no job x; known: job"));
+                .isEqualTo(new Refused("refused no job x; known: job", Optional.of(new NotKnown("job"))));
         assertThat(logic.takeEffects()).noneMatch(effect -> effect instanceof Release);
     }
 
