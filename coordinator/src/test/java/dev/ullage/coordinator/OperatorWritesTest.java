@@ -194,8 +194,8 @@ class OperatorWritesTest {
                 .contains("no job jbo")
                 .contains("known: job");
         assertThat(write(new SetLimit(JOB, 7, Optional.of(gib(1)), OPERATOR)))
-                .isEqualTo(new Refused(
-                        "refused no rank 7 of job job; known: job/0", Optional.of(new NotKnown("rank"))));
+                .isEqualTo(
+                        new Refused("refused no rank 7 of job job; known: job/0", Optional.of(new NotKnown("rank"))));
         assertThat(keeps()).isEmpty();
     }
 

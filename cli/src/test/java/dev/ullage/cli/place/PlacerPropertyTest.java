@@ -23,6 +23,7 @@ import net.jqwik.api.statistics.Statistics;
 
 /** Small clusters and wishes at random: what is found is right, and nothing is missed that trying everything finds. */
 class PlacerPropertyTest {
+    private static final List<Extent> EXTENTS = List.of(Extent.values());
     private static final long GIB = 1L << 30;
     private static final int MOST = 8;
 
@@ -75,7 +76,7 @@ class PlacerPropertyTest {
                 1 + random.nextInt(3),
                 Optional.of(MemoryBytes.ofGibibytes(1 + random.nextInt(4))),
                 Optional.empty(),
-                Extent.values()[random.nextInt(3)],
+                EXTENTS.get(random.nextInt(EXTENTS.size())),
                 Optional.empty(),
                 List.of(PolicyKind.FILL, PolicyKind.BEST_FIT, PolicyKind.PACK).get(random.nextInt(3)),
                 OptionalInt.empty(),

@@ -173,8 +173,8 @@ class CoordinatorDecisionsTest {
         reports(700, ledger(settled(0, gib(32))));
 
         assertThat(logic.onWrite(new ReleaseCaches(JOB, OptionalInt.of(7), OPERATOR), atMillis(800)))
-                .isEqualTo(new Refused(
-                        "refused no rank 7 of job job; known: job/0", Optional.of(new NotKnown("rank"))));
+                .isEqualTo(
+                        new Refused("refused no rank 7 of job job; known: job/0", Optional.of(new NotKnown("rank"))));
         assertThat(logic.onWrite(new ReleaseCaches(new JobId("x"), OptionalInt.empty(), OPERATOR), atMillis(800)))
                 .isEqualTo(new Refused("refused no job x; known: job", Optional.of(new NotKnown("job"))));
         assertThat(logic.takeEffects()).noneMatch(effect -> effect instanceof Release);

@@ -63,9 +63,7 @@ class AttributionsTest {
                 .containsOnlyKeys(100L);
 
         List<Ancestry> ofAnother = List.of(new Ancestry(100, true, List.of(60L)));
-        assertThat(attributions
-                        .of(sample(DEVICE, processes, ofAnother), parent)
-                        .owners())
+        assertThat(attributions.of(sample(DEVICE, processes, ofAnother), parent).owners())
                 .isEmpty();
     }
 
