@@ -106,7 +106,7 @@ class Phases(FrameworkTest):
             self.assertEqual((list(range(6)), False), (said["epochs"], said["needs_restart"]))
             program.go_on()
             code, log = program.end()
-            self.assertEqual((0, 1), (code, log.count("needs restart, after 2 epochs")))
+            self.assertEqual((0, 1), (code, log.count("needs restart; epochs done: 2")))
             confirm = worker.heard("confirm")[-1]
             self.assertEqual(("advisory", 8 * GIB, 4 * GIB),
                              (confirm["enforcedBy"], confirm["limitBytes"], confirm["needsRestart"]["limitBytes"]))
