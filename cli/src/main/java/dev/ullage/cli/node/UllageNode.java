@@ -260,7 +260,7 @@ public final class UllageNode implements AutoCloseable {
             membership.close();
             throw new CommandFailure(
                     ExitCode.INTERNAL,
-                    "the API at %s:%d (ullage.http) did not start within %s: look at the load of this machine, and at the log"
+                    "the API at %s:%d (ullage.http) did not start within %s: look at this machine's load and the log"
                             .formatted(settings.http().host(), settings.http().port(), Durations.show(HTTP_WITHIN)),
                     e);
         } catch (InterruptedException e) {
