@@ -135,8 +135,7 @@ public final class UllageMain implements Runnable {
         PrintWriter err = command.getErr();
         ExitCode exitCode = exitCode(e);
         if (exitCode == ExitCode.INTERNAL) {
-            String what = e instanceof CommandFailure ? e.getMessage() : e.toString();
-            err.println("ullage: internal error: " + what + (debug ? "" : "; --debug shows where"));
+            err.println(internalError(e) + (debug ? "" : "; --debug shows where"));
         } else {
             err.println("ullage: " + e.getMessage());
         }
@@ -144,6 +143,11 @@ public final class UllageMain implements Runnable {
             e.printStackTrace(err);
         }
         return exitCode.code();
+    }
+
+    /** What a command says of itself is for people; of anything else its kind tells more than its text. */
+    static String internalError(Exception e) {
+        return "ullage: internal error: " + (e instanceof CommandFailure ? e.getMessage() : e.toString());
     }
 
     private static ExitCode exitCode(Exception e) {

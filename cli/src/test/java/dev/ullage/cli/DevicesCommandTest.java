@@ -51,7 +51,7 @@ class DevicesCommandTest {
         assertThat(device.path("usedBytes").isIntegralNumber()).isTrue();
         assertThat(device.path("processes").isArray()).isTrue();
         assertThat(run("devices", "--simulate", "1xH100-80G").out())
-                .startsWith("simulated, 1 devices that do not exist\n")
+                .startsWith("simulated, 1 device that does not exist\n")
                 .contains("80.0 GiB");
     }
 

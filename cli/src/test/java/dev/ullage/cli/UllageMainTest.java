@@ -476,4 +476,12 @@ class UllageMainTest {
         return UllageMain.commandLine(new CliEnvironment(
                 Map.of("HOME", home.toString()), new PrintWriter(out), new PrintWriter(err), terminal));
     }
+
+    @Test
+    void whatACommandSaysOfAnInternalErrorIsForPeople() {
+        assertThat(UllageMain.internalError(new CommandFailure(ExitCode.INTERNAL, "the API did not start within 2m")))
+                .isEqualTo("ullage: internal error: the API did not start within 2m");
+        assertThat(UllageMain.internalError(new IllegalStateException("why")))
+                .isEqualTo("ullage: internal error: java.lang.IllegalStateException: why");
+    }
 }

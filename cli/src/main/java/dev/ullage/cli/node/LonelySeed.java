@@ -35,6 +35,9 @@ import org.slf4j.LoggerFactory;
  * <p>Where the others cannot be joined for another reason, each try waits longer than the one before.
  */
 final class LonelySeed {
+    /** So long it may be alone: seed nodes that are started together find each other sooner. */
+    static final Duration AFTER = Duration.ofSeconds(30);
+
     private static final Logger LOG = LoggerFactory.getLogger(LonelySeed.class);
     private static final int CONNECT_MILLIS = 1_000;
     private static final int MOST_DOUBLINGS = 5;
@@ -53,7 +56,7 @@ final class LonelySeed {
     /**
      * How long to be alone before anything is done, doubled with each time that was in vain. Outlives memberships.
      *
-     * @param first long enough for seed nodes that are started together to find each other
+     * @param first {@link #AFTER}, or less in a test
      */
     record Patience(Duration first, AtomicInteger tries) {
         static Patience of(Duration first) {
@@ -111,9 +114,9 @@ final class LonelySeed {
 
     private Behavior<Command> onChanged(MemberEvent event) {
         Address address = event.member().address();
-        if (address.host().isDefined() && address.port().isDefined()) {
-            NodeAddress member = new NodeAddress(
-                    address.host().get(), Integer.parseInt(address.port().get().toString()));
+        if (address.getHost().isPresent() && address.getPort().isPresent()) {
+            NodeAddress member =
+                    new NodeAddress(address.getHost().get(), address.getPort().get());
             if (event instanceof MemberRemoved) {
                 together.remove(member);
             } else if (others.contains(member)) {

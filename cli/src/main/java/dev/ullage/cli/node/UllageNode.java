@@ -73,7 +73,6 @@ public final class UllageNode implements AutoCloseable {
 
     private static final Duration ASK_WITHIN = Duration.ofMillis(500);
     private static final Duration READY_POLL = Duration.ofMillis(20);
-    private static final Duration ALONE_FOR = Duration.ofSeconds(30);
     /** A coordinator that failed starts again with nothing: it learns from the workers. */
     private static final Duration RESTART_AFTER = Duration.ofMillis(200);
 
@@ -96,7 +95,7 @@ public final class UllageNode implements AutoCloseable {
     private final Optional<DecisionFile> decisions;
     private final Supplier<RankDemands> demands;
     private final MetricsPage metrics;
-    private final LonelySeed.Patience alone = LonelySeed.Patience.of(ALONE_FOR);
+    private final LonelySeed.Patience alone = LonelySeed.Patience.of(LonelySeed.AFTER);
     private final ClusterMembership membership;
     private volatile @Nullable ActorRef<ToCoordinator> coordinator;
 

@@ -100,8 +100,6 @@ final class ConventionsTest {
         assertThat(linesOf(".java", ".js", ".py")
                         .filter(line -> line.file().contains("/src/main/")
                                 || line.file().startsWith("python/ullage/"))
-                        // What drivers and their tools answer is told in their own words there.
-                        .filter(line -> !line.file().contains("/worker/probe/"))
                         .filter(line -> line.matches(ALWAYS_PLURAL)))
                 .as("texts that say \"1 ranks\"")
                 .isEmpty();

@@ -8,12 +8,9 @@ import dev.ullage.cli.FakeServer;
 import dev.ullage.cli.FakeServer.Request;
 import dev.ullage.cli.client.ApiClient;
 import dev.ullage.cli.client.ApiException;
+import dev.ullage.common.testing.TestClock;
 import java.io.IOException;
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +21,7 @@ class SubmissionTest {
             "{\"schema\":1,\"state\":\"placed\",\"waitedMillis\":0,\"room\":\"bert#1:first#4\"}";
 
     private final FakeServer server;
-    private final MovedClock clock = new MovedClock();
+    private final TestClock clock = new TestClock();
     private final Submission submission;
 
     SubmissionTest() throws IOException {
@@ -36,29 +33,6 @@ class SubmissionTest {
     @AfterEach
     void stop() {
         server.close();
-    }
-
-    private static final class MovedClock extends Clock {
-        private Instant now = Instant.parse("2030-01-01T00:00:00Z");
-
-        void passes(Duration time) {
-            now = now.plus(time);
-        }
-
-        @Override
-        public Instant instant() {
-            return now;
-        }
-
-        @Override
-        public ZoneId getZone() {
-            return ZoneOffset.UTC;
-        }
-
-        @Override
-        public Clock withZone(ZoneId zone) {
-            throw new UnsupportedOperationException("nobody asks for another zone");
-        }
     }
 
     private List<String> bodies() {
@@ -117,13 +91,13 @@ class SubmissionTest {
     void howLongAJobHasRunIsSaidAsItsCoordinatorCountedItAndCountedOnWhereOneDoesNotKnow() throws Exception {
         server.answerWith(200, placed("900"));
         submission.say(false);
-        clock.passes(Duration.ofSeconds(2));
+        clock.advance(Duration.ofSeconds(2));
         server.answerWith(200, placed("2950"));
         submission.say(true);
-        clock.passes(Duration.ofSeconds(2));
+        clock.advance(Duration.ofSeconds(2));
         server.answerWith(200, placed("null"));
         submission.say(true);
-        clock.passes(Duration.ofSeconds(2));
+        clock.advance(Duration.ofSeconds(2));
         submission.say(true);
 
         assertThat(bodies())
@@ -136,7 +110,7 @@ class SubmissionTest {
     void anOlderCoordinatorIsNotToldHowLongAJobHasRunAndTheNextOneIs() throws Exception {
         server.answerWith(200, "{\"schema\":1,\"state\":\"placed\",\"waitedMillis\":0}");
         submission.say(false);
-        clock.passes(Duration.ofSeconds(2));
+        clock.advance(Duration.ofSeconds(2));
         submission.say(true);
         server.answerWith(200, placed("null"));
         submission.say(true);

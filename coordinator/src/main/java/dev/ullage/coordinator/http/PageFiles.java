@@ -54,6 +54,7 @@ final class PageFiles {
             "jobs.js",
             "queue.js",
             "hosts.js",
+            "table.js",
             "evenness.js",
             "bars.js",
             "events.js",

@@ -1,5 +1,6 @@
 package dev.ullage.worker.probe;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.MigSlice;
@@ -42,7 +43,7 @@ final class DeviceNames {
         return Match.none(
                 candidates.isEmpty()
                         ? "no device of this worker has such a UUID"
-                        : "%d devices of this worker have a UUID that begins so".formatted(candidates.size()));
+                        : Counts.of(candidates.size(), "device") + " of this worker have a UUID that begins so");
     }
 
     /** By UUID, the beginning of one, or the name that an instance had before it had a UUID. */
@@ -79,7 +80,7 @@ final class DeviceNames {
         if (devices.isEmpty()) {
             return "no devices";
         }
-        String count = devices.size() == 1 ? "1 device" : devices.size() + " devices";
+        String count = Counts.of(devices.size(), "device");
         int first = devices.get(0).index();
         boolean isRange = devices.size() > 2;
         for (int i = 0; i < devices.size(); i++) {

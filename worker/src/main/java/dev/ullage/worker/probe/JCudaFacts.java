@@ -1,5 +1,6 @@
 package dev.ullage.worker.probe;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.MemoryBytes;
 import java.util.HexFormat;
@@ -104,7 +105,7 @@ final class JCudaFacts implements CudaFacts {
                 idOf(uuid).ifPresent(id -> devices.put(id, device));
             }
         }
-        return new Loaded(devices, devices.size() == count[0], "CUDA lists " + devices.size() + " devices");
+        return new Loaded(devices, devices.size() == count[0], "CUDA lists " + Counts.of(devices.size(), "device"));
     }
 
     /** As NVML writes it. A MIG device has another prefix; nobody asks for one here. */

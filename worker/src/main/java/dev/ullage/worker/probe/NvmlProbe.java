@@ -1,5 +1,6 @@
 package dev.ullage.worker.probe;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
@@ -105,7 +106,7 @@ public final class NvmlProbe implements GpuProbe {
         long devices = Integer.toUnsignedLong(answer.value().orElse(0));
         return devices <= NvmlScan.MAX_DEVICES
                 ? answer
-                : NvmlAnswer.failed(answer.call(), answer.code(), devices + " devices, which cannot be");
+                : NvmlAnswer.failed(answer.call(), answer.code(), Counts.of(devices, "device") + ", which cannot be");
     }
 
     private void look(int count) {

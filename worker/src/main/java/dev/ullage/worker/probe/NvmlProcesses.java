@@ -1,5 +1,6 @@
 package dev.ullage.worker.probe;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.worker.probe.NvmlCalls.RawProcess;
@@ -52,9 +53,8 @@ final class NvmlProcesses {
         long untold =
                 processes.stream().filter(process -> process.used().isEmpty()).count();
         if (untold > 0) {
-            problems.add(("the driver does not tell the memory of %d of %d processes, as under WDDM and WSL; it is"
-                            + " unknown")
-                    .formatted(untold, processes.size()));
+            problems.add(("the driver does not tell the memory of %d of %s, as under WDDM and WSL; it is" + " unknown")
+                    .formatted(untold, Counts.of(processes.size(), "process")));
         }
         return Optional.of(processes);
     }

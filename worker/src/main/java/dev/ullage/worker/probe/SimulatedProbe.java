@@ -1,5 +1,6 @@
 package dev.ullage.worker.probe;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
@@ -65,7 +66,8 @@ public final class SimulatedProbe implements GpuProbe {
 
     @Override
     public String description() {
-        return "simulated, " + devices.size() + " devices that do not exist";
+        return "simulated, " + Counts.of(devices.size(), "device")
+                + Counts.word(devices.size(), " that does not exist", " that do not exist");
     }
 
     @Override

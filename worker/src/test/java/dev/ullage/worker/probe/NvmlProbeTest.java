@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 class NvmlProbeTest {
     private static final DeviceId FIRST = new DeviceId(FakeNvml.uuid(0));
     private static final String UNTOLD =
-            "the driver does not tell the memory of 1 of 1 processes, as under WDDM and WSL; it is unknown";
+            "the driver does not tell the memory of 1 of 1 process, as under WDDM and WSL; it is unknown";
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it

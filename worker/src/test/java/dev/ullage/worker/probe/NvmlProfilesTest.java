@@ -145,7 +145,7 @@ class NvmlProfilesTest {
             DeviceReading wsl = probe.read(new DeviceId(FakeNvml.uuid(0)));
             assertThat(wsl.processes()).contains(List.of(new ProcessUse(79, java.util.Optional.empty())));
             assertThat(wsl.problems())
-                    .containsExactly("the driver does not tell the memory of 1 of 1 processes, as under WDDM and WSL;"
+                    .containsExactly("the driver does not tell the memory of 1 of 1 process, as under WDDM and WSL;"
                             + " it is unknown");
         }
     }

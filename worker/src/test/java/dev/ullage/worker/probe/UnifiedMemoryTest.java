@@ -129,7 +129,7 @@ class UnifiedMemoryTest {
             assertThat(reading.processes()).contains(List.of(new ProcessUse(114687, Optional.empty())));
             assertThat(reading.problems())
                     .containsExactly(
-                            "the driver does not tell the memory of 1 of 1 processes, as under WDDM and WSL; it is"
+                            "the driver does not tell the memory of 1 of 1 process, as under WDDM and WSL; it is"
                                     + " unknown",
                             "memory is shared with the host and what the GPU's processes use is not known; memory is"
                                     + " unknown");

@@ -12,8 +12,6 @@ import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.testing.LogWatch;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,7 +27,6 @@ class NewerClientTest {
     final LogWatch log = new LogWatch();
 
     private final RankHarness worker = new RankHarness(RankHarness.MAX_RANKS);
-    private final List<RankClient> clients = new ArrayList<>();
     private RankServer server;
 
     @BeforeEach
@@ -40,21 +37,12 @@ class NewerClientTest {
 
     @AfterEach
     void closeEverything() throws IOException {
-        for (RankClient client : clients) {
-            client.close();
-        }
         server.close();
         worker.close();
     }
 
-    private RankClient connect() throws IOException {
-        RankClient client = RankClient.connect(server.path());
-        clients.add(client);
-        return client;
-    }
-
     private RankClient hello(String more) throws IOException {
-        RankClient client = connect();
+        RankClient client = worker.connect(server);
         client.say(RankClient.hello(3, 103, more));
         return client;
     }
@@ -101,7 +89,7 @@ class NewerClientTest {
     @Test
     void aCallForAPhaseThatIsNotKnownIsAnsweredAndThePhaseBeforeStays() throws IOException {
         RankClient client = hello("");
-        RankClient call = connect();
+        RankClient call = worker.connect(server);
         call.attach(client.hear());
         call.hear();
         call.say("{\"type\":\"phase\",\"phase\":\"FORWARD\",\"step\":4}");
@@ -133,7 +121,7 @@ class NewerClientTest {
 
     @Test
     void whatAStrangerSaysFirstIsStillRefused() throws IOException {
-        RankClient client = connect();
+        RankClient client = worker.connect(server);
         client.say("{\"type\":\"added\\u0007later\"}");
 
         client.expectError("BAD_MESSAGE", "the first line must be hello or attach");

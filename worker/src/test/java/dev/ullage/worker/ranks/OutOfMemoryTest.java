@@ -17,7 +17,6 @@ import dev.ullage.common.protocol.ToWorker.ReleaseCache;
 import dev.ullage.common.testing.Eventually;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -36,7 +35,6 @@ class OutOfMemoryTest {
 
     private final RankHarness worker = new RankHarness(RankHarness.MAX_RANKS);
     private final TestInbox<ToCoordinator> coordinator = TestInbox.create();
-    private final List<RankClient> clients = new ArrayList<>();
     private RankServer server;
 
     @BeforeEach
@@ -49,16 +47,12 @@ class OutOfMemoryTest {
 
     @AfterEach
     void closeEverything() throws IOException {
-        for (RankClient client : clients) {
-            client.close();
-        }
         server.close();
         worker.close();
     }
 
     private RankClient join(int rank, int process, String more) throws IOException {
-        RankClient client = RankClient.connect(server.path());
-        clients.add(client);
+        RankClient client = worker.connect(server);
         client.say(RankClient.hello(rank, process, more));
         assertThat(client.hear().path("type").textValue()).isEqualTo("welcome");
         return client;

@@ -56,6 +56,7 @@ final class RankHarness implements AutoCloseable {
     final TestProbe<LimitKeeper.Command> otherKeeper;
     final Map<RankInstance, RankSample> samples = new ConcurrentHashMap<>();
     final List<Long> gonePids = new CopyOnWriteArrayList<>();
+    private final List<RankClient> clients = new CopyOnWriteArrayList<>();
     private final ActorTestKit kit =
             ActorTestKit.create(ClusterConfig.localConfig().withFallback(ConfigFactory.load()));
     private final RankPort port;
@@ -108,6 +109,13 @@ final class RankHarness implements AutoCloseable {
                 });
     }
 
+    /** A rank's connection; closed with this. */
+    RankClient connect(RankServer server) throws IOException {
+        RankClient client = RankClient.connect(server.path());
+        clients.add(client);
+        return client;
+    }
+
     void on(RankSessions.Event event) {
         hub.tell(sessions -> sessions.on(event));
     }
@@ -120,7 +128,10 @@ final class RankHarness implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public void close() throws IOException {
+        for (RankClient client : clients) {
+            client.close();
+        }
         kit.shutdownTestKit();
         accounts.close();
     }

@@ -44,7 +44,6 @@ class RankServerTest {
     final LogWatch log = new LogWatch();
 
     private final RankHarness worker = new RankHarness(RankHarness.MAX_RANKS);
-    private final List<RankClient> clients = new ArrayList<>();
     private Path folder;
     private RankServer server;
 
@@ -59,21 +58,12 @@ class RankServerTest {
 
     @AfterEach
     void closeEverything() throws IOException {
-        for (RankClient client : clients) {
-            client.close();
-        }
         server.close();
         worker.close();
     }
 
-    private RankClient connect() throws IOException {
-        RankClient client = RankClient.connect(server.path());
-        clients.add(client);
-        return client;
-    }
-
     private RankClient helloOf(int number) throws IOException {
-        RankClient client = connect();
+        RankClient client = worker.connect(server);
         client.say(RankClient.hello(number, 100 + number, ""));
         return client;
     }
@@ -125,7 +115,7 @@ class RankServerTest {
 
     @Test
     void theOverheadIsTheDefaultUntilItIsMeasuredAndAChangeRepeatsTheOrder() throws IOException {
-        RankClient client = connect();
+        RankClient client = worker.connect(server);
         client.say(RankClient.hello(3, 103, ",\"device\":\"GPU-b\""));
         client.hear();
         worker.otherKeeper
@@ -191,7 +181,7 @@ class RankServerTest {
 
     @Test
     void whatARankSaysInOnePieceOrByteByByteIsTheSame() throws IOException {
-        RankClient client = connect();
+        RankClient client = worker.connect(server);
         for (byte each : (RankClient.hello(3, 103, "") + "\n").getBytes(UTF_8)) {
             client.sayRaw(new byte[] {each});
         }
@@ -247,7 +237,7 @@ class RankServerTest {
     void aCallIsAnsweredWithTheNewestOrdersLimitForItsPhase() throws IOException {
         RankClient client = helloOf(3);
         JsonNode welcome = client.hear();
-        RankClient call = connect();
+        RankClient call = worker.connect(server);
         call.attach(welcome);
         assertThat(call.hear().toString()).isEqualTo("{\"type\":\"attached\"}");
 
@@ -269,7 +259,7 @@ class RankServerTest {
     @Test
     void whatIsSaidTogetherWithTheAttachIsAnswered() throws IOException {
         JsonNode welcome = helloOf(3).hear();
-        RankClient call = connect();
+        RankClient call = worker.connect(server);
 
         call.attach(welcome);
         call.say("{\"type\":\"phase\",\"phase\":\"IDLE\",\"id\":1}");
@@ -281,7 +271,7 @@ class RankServerTest {
     @Test
     void onlyTheSessionsOwnTokenOpensACall() throws IOException {
         JsonNode welcome = helloOf(3).hear();
-        RankClient call = connect();
+        RankClient call = worker.connect(server);
 
         call.say("{\"type\":\"attach\",\"session\":\"" + welcome.path("session").textValue()
                 + "\",\"token\":\"guessed\"}");
@@ -291,7 +281,7 @@ class RankServerTest {
 
     @Test
     void onACallOnlyPhasesAreUnderstood() throws IOException {
-        RankClient call = connect();
+        RankClient call = worker.connect(server);
         call.attach(helloOf(3).hear());
         call.hear();
 
@@ -302,7 +292,7 @@ class RankServerTest {
 
     @Test
     void aCallWithALineThatIsTooLongIsToldSoAndClosed() throws IOException {
-        RankClient call = connect();
+        RankClient call = worker.connect(server);
         call.attach(helloOf(3).hear());
         call.hear();
 
@@ -333,7 +323,7 @@ class RankServerTest {
 
     @Test
     void aProcessThatDoesNotExistIsRefused() throws IOException {
-        RankClient client = connect();
+        RankClient client = worker.connect(server);
         client.say(RankClient.hello(3, 99_999, ""));
 
         client.expectError("NO_SUCH_PROCESS", "process 99999 of rank job/3 does not exist on this host");
@@ -341,7 +331,7 @@ class RankServerTest {
 
     @Test
     void aRankWithoutADeviceIsRefused() throws IOException {
-        RankClient client = connect();
+        RankClient client = worker.connect(server);
         client.say(RankClient.hello(3, 103, ",\"device\":\"7\""));
 
         client.expectError("NO_SUCH_DEVICE", "ULLAGE_DEVICE '7'");
@@ -349,11 +339,11 @@ class RankServerTest {
 
     @Test
     void garbageAndWhatComesTooEarlyAreRefused() throws IOException {
-        RankClient garbage = connect();
+        RankClient garbage = worker.connect(server);
         garbage.sayRaw(new byte[] {1, 2, (byte) 0xff, '\n'});
         garbage.expectError("BAD_MESSAGE", "not JSON: ");
 
-        RankClient early = connect();
+        RankClient early = worker.connect(server);
         early.say("{\"type\":\"usage\"}");
         early.expectError("BAD_MESSAGE", "the first line must be hello or attach");
     }
@@ -361,7 +351,7 @@ class RankServerTest {
     @Test
     void aLineThatIsTooLongIsRefusedWithItsEndAndWithout() throws IOException {
         for (String end : List.of("", "\n")) {
-            RankClient client = connect();
+            RankClient client = worker.connect(server);
             client.sayRaw(("x".repeat(LineBuffer.MAX_LINE_BYTES + 1) + end).getBytes(UTF_8));
             client.expectError("BAD_MESSAGE", "a line is longer than 65536 bytes");
         }
@@ -369,7 +359,7 @@ class RankServerTest {
 
     @Test
     void aConnectionThatSaysNothingIsClosedAfterFiveSeconds() throws IOException {
-        RankClient silent = connect();
+        RankClient silent = worker.connect(server);
         RankClient client = helloOf(3);
         client.hear();
         worker.clock.advance(Duration.ofMillis(5001));
@@ -406,7 +396,7 @@ class RankServerTest {
         worker.joined().listener().tell(order(rank(3), 41));
         first.hear();
 
-        RankClient second = connect();
+        RankClient second = worker.connect(server);
         second.say(RankClient.hello(3, 103, ",\"inForce\":{\"sequence\":41,\"limitBytes\":7}"));
 
         assertThat(second.hear()).isEqualTo(welcome);
@@ -439,7 +429,7 @@ class RankServerTest {
         }
         List<RankClient> calls = new ArrayList<>();
         for (RankClient session : sessions) {
-            RankClient call = connect();
+            RankClient call = worker.connect(server);
             call.attach(session.hear());
             call.say("{\"type\":\"phase\",\"phase\":\"FORWARD\",\"id\":1}");
             session.say("{\"type\":\"usage\",\"reservedBytes\":9}");
@@ -474,7 +464,7 @@ class RankServerTest {
     @Test
     void closingEndsEveryConnectionAndRemovesTheSocket() throws IOException {
         RankClient client = helloOf(3);
-        RankClient call = connect();
+        RankClient call = worker.connect(server);
         call.attach(client.hear());
         call.hear();
 

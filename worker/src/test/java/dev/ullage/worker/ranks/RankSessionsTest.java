@@ -9,6 +9,7 @@ import dev.ullage.common.model.RankFacts;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.testing.LogWatch;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -53,7 +54,7 @@ class RankSessionsTest {
     }
 
     @AfterEach
-    void stopTheWorker() {
+    void stopTheWorker() throws IOException {
         worker.close();
     }
 

@@ -15,6 +15,7 @@ import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.RankAccounts;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.watch.TrainingReport;
+import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -38,7 +39,7 @@ class ReportsTest {
     private final RankCodec codec = new RankCodec(500);
 
     @AfterEach
-    void stopTheWorker() {
+    void stopTheWorker() throws IOException {
         worker.close();
     }
 

@@ -2,6 +2,7 @@
 
 import { element, follow, setAttribute, setText } from './dom.js';
 import { UNKNOWN, cores, count, exact, gib, isKnown } from './format.js';
+import { rowsTable } from './table.js';
 
 const MAX_HOSTS = 100;
 const COLUMNS = [
@@ -19,17 +20,7 @@ export class HostsPanel {
     this.note = note;
     this.rows = element('tbody', { role: 'rowgroup' });
     const heads = COLUMNS.map(([name, text]) => element('th', { scope: 'col', role: 'columnheader', class: name }, text));
-    this.table = element(
-      'div',
-      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Processors and memory of hosts' },
-      // Roles in words, as for the queue.
-      element(
-        'table',
-        { class: 'rows', role: 'table' },
-        element('thead', { role: 'rowgroup' }, element('tr', { role: 'row' }, ...heads)),
-        this.rows,
-      ),
-    );
+    this.table = rowsTable('Processors and memory of hosts', heads, this.rows);
     this.rest = element('p', { class: 'muted small' });
     root.replaceChildren(this.table, this.rest);
   }

@@ -2,6 +2,7 @@
 
 import { element, follow, setAttribute, setText } from './dom.js';
 import { UNKNOWN, clock, count, duration, isKnown } from './format.js';
+import { rowsTable } from './table.js';
 
 const ON_THEIR_WAY = ['lost', 'requeued', 'placing'];
 const COLUMNS = [
@@ -28,17 +29,7 @@ export class QueuePanel {
     const heads = COLUMNS.map(([name, text, long]) =>
       element('th', { scope: 'col', role: 'columnheader', class: name, title: long, 'aria-label': long }, text),
     );
-    this.table = element(
-      'div',
-      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Jobs that wait for room' },
-      // Roles in words: a phone shows rows as blocks, and a table that is none by its style would lose them.
-      element(
-        'table',
-        { class: 'rows', role: 'table' },
-        element('thead', { role: 'rowgroup' }, element('tr', { role: 'row' }, ...heads)),
-        this.rows,
-      ),
-    );
+    this.table = rowsTable('Jobs that wait for room', heads, this.rows);
     this.rest = element('p', { class: 'muted small' });
     root.replaceChildren(this.table, this.rest);
   }

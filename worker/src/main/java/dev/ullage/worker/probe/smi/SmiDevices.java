@@ -1,5 +1,6 @@
 package dev.ullage.worker.probe.smi;
 
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
 import dev.ullage.common.model.MemoryBytes;
@@ -189,7 +190,8 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
         problems.add(
                 instances.isEmpty()
                         ? parent + " is in MIG mode and no instance of it is shown: nothing can be given out on it"
-                        : parent + " is in MIG mode: its memory belongs to its " + instances.size() + " instances");
+                        : parent + " is in MIG mode: its memory belongs to its "
+                                + Counts.of(instances.size(), "instance"));
         List<String> ofParent = new ArrayList<>(gpu.problems());
         Optional<List<SmiProcess>> processes = trusted(gpu.processes(), ofParent);
         for (SmiMigDevice instance : instances) {
