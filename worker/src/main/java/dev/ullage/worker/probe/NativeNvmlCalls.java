@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -31,15 +32,29 @@ final class NativeNvmlCalls implements NvmlCalls {
     /** No code of NVML: the library does not have the call. */
     private static final int ABSENT = Integer.MIN_VALUE;
 
+    private static final String MIG_MODE = "nvmlDeviceGetMigMode";
+    private static final String MEMORY_V2 = "nvmlDeviceGetMemoryInfo_v2";
+    private static final String COMPUTE_PROCESSES = "nvmlDeviceGetComputeRunningProcesses";
+    private static final String GRAPHICS_PROCESSES = "nvmlDeviceGetGraphicsRunningProcesses";
+
+    /** Of the functions that are called for each device at each reading; where the library has none, that says so. */
+    private static final DirectFunction NOT_THERE = (device, first, second) -> ABSENT;
+
     private final NvmlLibrary library;
+
+    private final Function<String, DirectFunction> finder;
+
+    private final Map<String, DirectFunction> functions = new ConcurrentHashMap<>();
 
     private final Map<ListedOn, KnownList> lists = new ConcurrentHashMap<>();
 
     /** By code, as the library puts it: a card without MIG says so at every reading. */
     private final Map<Integer, String> explanations = new ConcurrentHashMap<>();
 
-    NativeNvmlCalls(NvmlLibrary library) {
+    /** @param finder finds a function by its name in the same library, or throws {@link UnsatisfiedLinkError} */
+    NativeNvmlCalls(NvmlLibrary library, Function<String, DirectFunction> finder) {
         this.library = library;
+        this.finder = finder;
     }
 
     /** Whose list it is, by which call. */
@@ -52,10 +67,6 @@ final class NativeNvmlCalls implements NvmlCalls {
      * @param processes what they say
      */
     private record KnownList(ByteBuffer bytes, List<RawProcess> processes) {}
-
-    private interface ProcessCall {
-        int list(Pointer device, Pointer count, Pointer infos);
-    }
 
     @Override
     public NvmlAnswer<Boolean> initialise() {
@@ -121,23 +132,30 @@ final class NativeNvmlCalls implements NvmlCalls {
     @Override
     public NvmlAnswer<Boolean> migEnabled(NvmlHandle device) {
         NvmlScratch scratch = NvmlScratch.ofThisThread();
-        return ask(
-                "nvmlDeviceGetMigMode",
-                () -> library.nvmlDeviceGetMigMode(pointer(device), scratch.number(), scratch.other()),
-                () -> scratch.number().getInt(0) != 0);
+        int code = function(MIG_MODE)
+                .call(
+                        device.address(),
+                        scratch.number().address(),
+                        scratch.other().address());
+        return code == NvmlReturn.SUCCESS.code()
+                ? NvmlAnswer.success(MIG_MODE, scratch.number().bytes().getInt(0) != 0)
+                : failed(MIG_MODE, code);
     }
 
     @Override
     public NvmlAnswer<RawMemory> memoryV2(NvmlHandle device) {
-        Pointer memory = NvmlScratch.ofThisThread().memoryV2();
-        return ask(
-                "nvmlDeviceGetMemoryInfo_v2",
-                () -> library.nvmlDeviceGetMemoryInfo_v2(pointer(device), memory),
-                () -> new RawMemory(
-                        memory.getLong(NvmlLibrary.MEMORY_V2_TOTAL_OFFSET),
-                        memory.getLong(NvmlLibrary.MEMORY_V2_RESERVED_OFFSET),
-                        memory.getLong(NvmlLibrary.MEMORY_V2_FREE_OFFSET),
-                        memory.getLong(NvmlLibrary.MEMORY_V2_USED_OFFSET)));
+        NvmlScratch.Block memory = NvmlScratch.ofThisThread().memoryV2();
+        int code = function(MEMORY_V2).call(device.address(), memory.address(), 0);
+        ByteBuffer told = memory.bytes();
+        return code == NvmlReturn.SUCCESS.code()
+                ? NvmlAnswer.success(
+                        MEMORY_V2,
+                        new RawMemory(
+                                told.getLong(NvmlLibrary.MEMORY_V2_TOTAL_OFFSET),
+                                told.getLong(NvmlLibrary.MEMORY_V2_RESERVED_OFFSET),
+                                told.getLong(NvmlLibrary.MEMORY_V2_FREE_OFFSET),
+                                told.getLong(NvmlLibrary.MEMORY_V2_USED_OFFSET)))
+                : failed(MEMORY_V2, code);
     }
 
     @Override
@@ -260,51 +278,49 @@ final class NativeNvmlCalls implements NvmlCalls {
 
     @Override
     public NvmlAnswer<List<RawProcess>> computeProcesses(ProcessCalls generation, NvmlHandle device) {
-        ProcessCall function =
-                switch (generation) {
-                    case V3 -> library::nvmlDeviceGetComputeRunningProcesses_v3;
-                    case V2 -> library::nvmlDeviceGetComputeRunningProcesses_v2;
-                    case V1 -> library::nvmlDeviceGetComputeRunningProcesses;
-                };
-        return processes("nvmlDeviceGetComputeRunningProcesses", generation, function, device);
+        return processes(generation.named(COMPUTE_PROCESSES), generation, device);
     }
 
     @Override
     public NvmlAnswer<List<RawProcess>> graphicsProcesses(ProcessCalls generation, NvmlHandle device) {
-        ProcessCall function =
-                switch (generation) {
-                    case V3 -> library::nvmlDeviceGetGraphicsRunningProcesses_v3;
-                    case V2 -> library::nvmlDeviceGetGraphicsRunningProcesses_v2;
-                    case V1 -> library::nvmlDeviceGetGraphicsRunningProcesses;
-                };
-        return processes("nvmlDeviceGetGraphicsRunningProcesses", generation, function, device);
+        return processes(generation.named(GRAPHICS_PROCESSES), generation, device);
     }
 
     /**
      * Asks which there are, with as much room as an answer took before and some to spare, and again with more room
      * while the list outgrows it.
      */
-    private NvmlAnswer<List<RawProcess>> processes(
-            String name, ProcessCalls generation, ProcessCall function, NvmlHandle handle) {
-        String call = generation.named(name);
-        Pointer device = pointer(handle);
+    private NvmlAnswer<List<RawProcess>> processes(String call, ProcessCalls generation, NvmlHandle device) {
+        DirectFunction function = function(call);
         NvmlScratch scratch = NvmlScratch.ofThisThread();
         int capacity = Math.min(scratch.listBytes() / entryBytes(generation), MAX_PROCESSES);
         int code = NvmlReturn.INSUFFICIENT_SIZE.code();
         for (int attempt = 0; attempt < MAX_SIZING_ATTEMPTS && code == NvmlReturn.INSUFFICIENT_SIZE.code(); attempt++) {
-            Pointer infos = scratch.clearedList(capacity * entryBytes(generation));
-            Pointer count = scratch.number();
-            count.setInt(0, capacity);
-            code = invoke(() -> function.list(device, count, infos));
-            long found = Integer.toUnsignedLong(count.getInt(0));
+            NvmlScratch.Block infos = scratch.clearedList(capacity * entryBytes(generation));
+            NvmlScratch.Block count = scratch.number();
+            count.bytes().putInt(0, capacity);
+            code = function.call(device.address(), count.address(), infos.address());
+            long found = Integer.toUnsignedLong(count.bytes().getInt(0));
             if (code == NvmlReturn.SUCCESS.code()) {
                 int entries = (int) Math.min(found, capacity);
-                ByteBuffer answer = scratch.list().slice(0, entries * entryBytes(generation));
-                return NvmlAnswer.success(call, read(new ListedOn(call, handle), answer, generation));
+                ByteBuffer answer = infos.bytes().slice(0, entries * entryBytes(generation));
+                return NvmlAnswer.success(call, read(new ListedOn(call, device), answer, generation));
             }
             capacity = (int) Math.min(found + PROCESS_SLACK, MAX_PROCESSES);
         }
         return failed(call, code);
+    }
+
+    private DirectFunction function(String name) {
+        return functions.computeIfAbsent(name, this::find);
+    }
+
+    private DirectFunction find(String name) {
+        try {
+            return finder.apply(name);
+        } catch (UnsatisfiedLinkError e) {
+            return NOT_THERE;
+        }
     }
 
     private static int entryBytes(ProcessCalls generation) {

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The part of NVML's C interface that Ullage calls, name for name and field for field as in {@code nvml.h} 12.x. A call
- * that the loaded library does not have throws {@link UnsatisfiedLinkError} when it is made, not before.
+ * that the loaded library does not have throws {@link UnsatisfiedLinkError} when it is made, not before. Those that are
+ * made for each device at each reading are {@link DirectFunction}s.
  */
 @SuppressWarnings("MemberName") // the names are NVML's
 interface NvmlLibrary extends Library {
@@ -38,23 +39,7 @@ interface NvmlLibrary extends Library {
 
     int nvmlDeviceGetPciInfo_v3(Pointer device, PciInfo pci);
 
-    int nvmlDeviceGetMigMode(Pointer device, Pointer currentMode, Pointer pendingMode);
-
-    int nvmlDeviceGetMemoryInfo_v2(Pointer device, Pointer memory);
-
     int nvmlDeviceGetMemoryInfo(Pointer device, MemoryV1 memory);
-
-    int nvmlDeviceGetComputeRunningProcesses_v3(Pointer device, Pointer count, Pointer infos);
-
-    int nvmlDeviceGetComputeRunningProcesses_v2(Pointer device, Pointer count, Pointer infos);
-
-    int nvmlDeviceGetComputeRunningProcesses(Pointer device, Pointer count, Pointer infos);
-
-    int nvmlDeviceGetGraphicsRunningProcesses_v3(Pointer device, Pointer count, Pointer infos);
-
-    int nvmlDeviceGetGraphicsRunningProcesses_v2(Pointer device, Pointer count, Pointer infos);
-
-    int nvmlDeviceGetGraphicsRunningProcesses(Pointer device, Pointer count, Pointer infos);
 
     int nvmlDeviceGetMaxMigDeviceCount(Pointer device, IntByReference count);
 

@@ -11,7 +11,7 @@ import java.util.Optional;
 /** Loads NVML and starts it, or says in one sentence why that is not possible. */
 final class NvmlLoader {
     /** {@code RTLD_LAZY}: not global, so that two NVML libraries in one process do not see each other's symbols. */
-    private static final int OPEN_FLAGS = 1;
+    private static final Map<String, Integer> OPTIONS = Map.of(Library.OPTION_OPEN_FLAGS, 1);
 
     private NvmlLoader() {}
 
@@ -32,7 +32,8 @@ final class NvmlLoader {
         requireNativeCalls();
         try {
             return new NativeNvmlCalls(
-                    Native.load(library, NvmlLibrary.class, Map.of(Library.OPTION_OPEN_FLAGS, OPEN_FLAGS)));
+                    Native.load(library, NvmlLibrary.class, OPTIONS),
+                    symbol -> DirectFunction.of(library, OPTIONS, symbol));
         } catch (UnsatisfiedLinkError e) {
             throw notLoaded(library, e);
         }

@@ -1,8 +1,9 @@
 package dev.ullage.worker.probe;
 
-import com.sun.jna.Memory;
+import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /**
  * Native memory that the calls of one thread write their answers into: to allocate it for each call, and to have it
@@ -12,11 +13,10 @@ final class NvmlScratch {
     private static final int FEWEST_BYTES = 128 * NvmlLibrary.PROCESS_BYTES;
     private static final ThreadLocal<NvmlScratch> OF_THREAD = ThreadLocal.withInitial(NvmlScratch::new);
 
-    private final Memory number = new Memory(Integer.BYTES);
-    private final Memory other = new Memory(Integer.BYTES);
-    private final Memory memory = new Memory(NvmlLibrary.MEMORY_V2_BYTES);
-    private Memory list = new Memory(FEWEST_BYTES);
-    private ByteBuffer view = viewOf(list);
+    private final Block number = new Block(Integer.BYTES);
+    private final Block other = new Block(Integer.BYTES);
+    private final Block memory = new Block(NvmlLibrary.MEMORY_V2_BYTES);
+    private Block list = new Block(FEWEST_BYTES);
 
     private NvmlScratch() {}
 
@@ -24,44 +24,54 @@ final class NvmlScratch {
         return OF_THREAD.get();
     }
 
-    private static ByteBuffer viewOf(Memory list) {
-        return list.getByteBuffer(0, list.size());
+    /**
+     * Some of it, in the machine's order of bytes.
+     *
+     * @param address for as long as the bytes are held on to
+     */
+    record Block(ByteBuffer bytes, long address) {
+        private Block(int size) {
+            this(ByteBuffer.allocateDirect(size).order(ByteOrder.nativeOrder()));
+        }
+
+        private Block(ByteBuffer bytes) {
+            this(bytes, Pointer.nativeValue(Native.getDirectBufferPointer(bytes)));
+        }
+
+        /** The first so many bytes are 0 after that: what a driver does not write is not of an earlier answer. */
+        private void clear(int length) {
+            new Pointer(address).clear(length);
+        }
     }
 
     /** Room for an {@code unsigned int}. */
-    Pointer number() {
+    Block number() {
         return number;
     }
 
     /** Room for another one. */
-    Pointer other() {
+    Block other() {
         return other;
     }
 
     /** Room for an {@code nvmlMemory_v2_t}, with nothing in it but its version. */
-    Pointer memoryV2() {
-        memory.clear();
-        memory.setInt(0, NvmlLibrary.MEMORY_V2_VERSION);
+    Block memoryV2() {
+        memory.clear(NvmlLibrary.MEMORY_V2_BYTES);
+        memory.bytes().putInt(0, NvmlLibrary.MEMORY_V2_VERSION);
         return memory;
     }
 
     /** How long a list may be without more room being allocated for it. */
     int listBytes() {
-        return (int) list.size();
+        return list.bytes().capacity();
     }
 
-    /** Room for a list of so many bytes, all of them 0: what a driver does not write is not of an earlier answer. */
-    Pointer clearedList(int bytes) {
-        if (bytes > list.size()) {
-            list = new Memory(bytes);
-            view = viewOf(list);
+    /** Room for a list of so many bytes, all of them 0. */
+    Block clearedList(int length) {
+        if (length > listBytes()) {
+            list = new Block(length);
         }
-        list.clear(bytes);
+        list.clear(length);
         return list;
-    }
-
-    /** What is in the list, in the machine's order of bytes. */
-    ByteBuffer list() {
-        return view;
     }
 }
