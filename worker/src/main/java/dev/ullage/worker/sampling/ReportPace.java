@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * When what is known of one device is told to the coordinator, which plans every 250 ms and has no use for more: at
@@ -31,8 +32,18 @@ public final class ReportPace {
      */
     public record Report(DeviceSampled sample, boolean isQualityDue) {}
 
+    private static final Pattern AMOUNT = Pattern.compile("\\d+");
+
     /** What of a report is not just an amount. */
-    private record Kind(SampleState state, boolean isMemoryKnown, boolean isForeignKnown, List<String> problems) {}
+    private record Kind(SampleState state, boolean isMemoryKnown, boolean isForeignKnown, List<String> problems) {
+        static Kind of(DeviceSampled report, SampleState state) {
+            // A driver whose figures never add up says so with other figures each time.
+            List<String> problems = report.problems().stream()
+                    .map(problem -> AMOUNT.matcher(problem).replaceAll("0"))
+                    .toList();
+            return new Kind(state, report.memory().isPresent(), report.foreign().isPresent(), problems);
+        }
+    }
 
     /** A reading that has not been told. */
     private record Peak(MemoryUse memory, Optional<MemoryBytes> foreign, Instant readAt) {}
@@ -45,11 +56,7 @@ public final class ReportPace {
 
     /** @return what is to be told now; empty when that has time */
     public Optional<Report> offer(DeviceSampled newest, SampleQuality qualityNow, Instant now) {
-        Kind kind = new Kind(
-                qualityNow.state(),
-                newest.memory().isPresent(),
-                newest.foreign().isPresent(),
-                newest.problems());
+        Kind kind = Kind.of(newest, qualityNow.state());
         boolean isNewInKind = !told.equals(Optional.of(kind));
         if (isNewInKind) {
             // What came before was read under other conditions.

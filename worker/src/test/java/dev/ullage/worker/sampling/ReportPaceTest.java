@@ -90,6 +90,18 @@ class ReportPaceTest {
     }
 
     @Test
+    void theSameProblemWithOtherFiguresIsNothingNew() {
+        assertThat(offer(reading(10, "used 10 + free 3 is not total 20 bytes"), 0))
+                .isPresent();
+        assertThat(offer(reading(11, "used 11 + free 3 is not total 20 bytes"), 100))
+                .isEmpty();
+        assertThat(offer(reading(12, "used 12 + free 3 is not total 20 bytes"), 300)
+                        .orElseThrow()
+                        .problems())
+                .containsExactly("used 12 + free 3 is not total 20 bytes");
+    }
+
+    @Test
     void theQualityIsToldWhenItChangesAndElseOnceASecond() {
         SampleQuality good = new SampleQuality(SampleState.FRESH, 0);
         SampleQuality worse = new SampleQuality(SampleState.FRESH, 1);
