@@ -17,7 +17,7 @@ import java.util.function.LongFunction;
  * by rounds: short rounds would look up the same processes ten times as often. Not thread safe.
  */
 final class AncestryCache {
-    private static final Duration REFRESH = Duration.ofSeconds(50);
+    private static final Duration REFRESH = Duration.ofSeconds(200);
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(5);
     /** Where rounds are long, still not all at once. */
     private static final int FEWEST_ROUNDS = 5;
@@ -25,7 +25,10 @@ final class AncestryCache {
     private final LongFunction<Optional<ProcStatus>> find;
     private final long refreshRounds;
     private final long lookAgainRounds;
-    /** Parents that were looked up, since {@link #parentsSince}: most processes have the same ones. */
+    /**
+     * Parents that were looked up, since {@link #parentsSince}: most processes have the same ones. Where a parent came
+     * from does not change while it lives.
+     */
     private final Map<Long, Optional<ProcStatus>> parents = new TreeMap<>();
 
     private long parentsSince;
@@ -54,7 +57,9 @@ final class AncestryCache {
         round++;
         List<ProcessUse> processes = reading.processes().orElse(List.of());
         if (!isAsKnown(processes)) {
-            known = lookedUp(processes);
+            List<Ancestry> now = lookedUp(processes);
+            // Looking again mostly finds the same, and the same list need not be worked through again.
+            known = now.equals(known) ? known : now;
         }
         return known;
     }
@@ -74,7 +79,7 @@ final class AncestryCache {
     }
 
     private List<Ancestry> lookedUp(List<ProcessUse> processes) {
-        if (round - parentsSince >= lookAgainRounds) {
+        if (round - parentsSince >= refreshRounds) {
             parents.clear();
             parentsSince = round;
         }

@@ -28,30 +28,32 @@ public record ProcStatus(long pid, long parent, List<Long> namespacePids) {
     public static Optional<ProcStatus> read(Path proc, long pid) {
         try {
             Path file = proc.resolve(Long.toString(pid)).resolve("status");
-            return parse(pid, Files.readAllLines(file, StandardCharsets.ISO_8859_1));
+            return parse(pid, new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
             return Optional.empty();
         }
     }
 
-    static Optional<ProcStatus> parse(long pid, List<String> lines) {
-        Optional<List<Long>> parent = numbers(PARENT, lines).filter(numbers -> numbers.size() == 1);
+    /** @param status what the file says, or the part of it that was there in time */
+    static Optional<ProcStatus> parse(long pid, String status) {
+        Optional<List<Long>> parent = numbers(PARENT, status).filter(numbers -> numbers.size() == 1);
         // Kernels before 4.1 do not have the line: the process is then in one namespace as far as can be told.
-        List<Long> namespaces = numbers(NAMESPACES, lines).orElse(List.of(pid));
+        List<Long> namespaces = numbers(NAMESPACES, status).orElse(List.of(pid));
         return parent.map(numbers -> new ProcStatus(pid, numbers.get(0), namespaces));
     }
 
-    private static Optional<List<Long>> numbers(String name, List<String> lines) {
-        for (String line : lines) {
-            if (line.startsWith(name)) {
-                String text = line.substring(name.length()).strip();
-                return NUMBERS.matcher(text).matches()
-                        ? Optional.of(
-                                BLANKS.splitAsStream(text).map(Long::valueOf).toList())
-                        : Optional.empty();
-            }
+    private static Optional<List<Long>> numbers(String name, String status) {
+        // The first line is the name of the program, in which the kernel writes no line break as it is.
+        int before = status.indexOf('\n' + name);
+        if (before < 0) {
+            return Optional.empty();
         }
-        return Optional.empty();
+        int from = before + 1 + name.length();
+        int end = status.indexOf('\n', from);
+        String text = status.substring(from, end < 0 ? status.length() : end).strip();
+        return NUMBERS.matcher(text).matches()
+                ? Optional.of(BLANKS.splitAsStream(text).map(Long::valueOf).toList())
+                : Optional.empty();
     }
 
     /** Whether it calls itself by this pid and is known by another one here, as a process in a container is. */

@@ -150,9 +150,9 @@ class AttributionTest {
 
     @Test
     void aStatusThatIsNotAsExpectedIsNotKnown() {
-        assertThat(ProcStatus.parse(5, List.of("PPid:\tx"))).isEmpty();
-        assertThat(ProcStatus.parse(5, List.of("Name:\tPPid: 3"))).isEmpty();
-        assertThat(ProcStatus.parse(5, List.of("PPid:\t3"))).contains(new ProcStatus(5, 3, List.of(5L)));
+        assertThat(ProcStatus.parse(5, "Name:\ta\nPPid:\tx\n")).isEmpty();
+        assertThat(ProcStatus.parse(5, "Name:\tPPid: 3\n")).isEmpty();
+        assertThat(ProcStatus.parse(5, "Name:\ta\nPPid:\t3")).contains(new ProcStatus(5, 3, List.of(5L)));
     }
 
     @Test
