@@ -195,6 +195,10 @@ def main() -> int:
             nodes["bare member"] = subprocess.Popen(bare, stdout=log, stderr=log)
         wait_for_devices(ports["http"], DEVICES)
         time.sleep(options.warm_up)
+        for name, node in nodes.items():
+            if node.poll() is not None:
+                options.keep = True
+                raise SystemExit(f"{name} ended with {node.returncode} before it was measured: see {folder}")
         show(measure({name: nodes[name] for name in ("worker", "bare member")}, options.seconds), options)
     finally:
         for process in [*nodes.values(), *sleepers]:

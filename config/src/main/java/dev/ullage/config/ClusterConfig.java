@@ -24,7 +24,7 @@ public final class ClusterConfig {
     public static final String BLOCKING_DISPATCHER = "ullage.blocking-dispatcher";
 
     /** Nothing in a worker is timed more finely than this, but its readings where they are quicker. */
-    private static final Duration LONGEST_TICK = Duration.ofMillis(50);
+    private static final Duration LONGEST_TICK = Duration.ofMillis(100);
 
     /**
      * For so long the first seed node asks the others before it begins a cluster of its own. Where all of them are
