@@ -31,6 +31,11 @@ class DevicesCommandTest {
                     Optional.ofNullable(System.getProperty("ullage.root")).orElse(".."))
             .resolve("worker/src/test/resources");
 
+    private static final String NVML = "{\"calls\": [{\"fn\": \"nvmlDeviceGetMemoryInfo_v2\", \"rc\": 0, \"total\":"
+            + " 24146608128, \"reserved\": 541917184, \"used\": 5368709120, \"free\": 18235981824},"
+            + " {\"fn\": \"nvmlDeviceGetComputeRunningProcesses_v3\", \"rc\": 0, \"procs\": []},"
+            + " {\"fn\": \"nvmlDeviceGetGraphicsRunningProcesses_v3\", \"rc\": 0, \"procs\": []}]}";
+
     private static final Set<String> WORDS_FOR_UNKNOWN = Set.of("N/A", "[N/A]", "Not Supported", "ERR!", "-", "NaN");
 
     @TempDir
@@ -160,6 +165,89 @@ class DevicesCommandTest {
         assertThat(outcome.out())
                 .contains("NVIDIA GB10  unified", "2.4 GiB", "5459", "PROBLEMS")
                 .contains("device 0: total, reserved, free: the host's memory is not part of this output");
+    }
+
+    private JsonNode device(String name) throws JsonProcessingException {
+        return json(fromRecordings(name)).path("devices").path(0);
+    }
+
+    // Goal: no processes beside gigabytes in use do not look like nobody, whatever the list was read from.
+    @Test
+    void memoryThatNoListedProcessHoldsIsSaidToBeSo() throws IOException {
+        String recording = "nvidia-smi/telegraf-xml/rtx-3080-v13.xml";
+        JsonNode xml = device(recording);
+        assertThat(xml.path("processes")).isEmpty();
+        assertThat(xml.path("unlistedBytes").longValue()).isEqualTo(9184L << 20);
+        assertThat(xml.path("problems").toString())
+                .contains("9.0 GiB in use that no listed process holds: likely of processes that cannot be seen");
+        assertThat(run("devices", "--from", RECORDINGS.resolve(recording).toString())
+                        .out())
+                .contains("UNLISTED", "device 0: 9.0 GiB in use that no listed process holds");
+
+        Path csv = Files.createDirectories(folder.resolve("csv"));
+        write(
+                csv.resolve("query-gpu.csv"),
+                "uuid, memory.total [MiB], memory.used [MiB]\nGPU-1, 80000 MiB, 9000 MiB\n");
+        write(csv.resolve("compute-apps.csv"), "gpu_uuid, pid, used_gpu_memory [MiB]\nGPU-1, 7, 5000 MiB\n");
+        JsonNode apps = json(run("devices", "--json", "--from", csv.toString()))
+                .path("devices")
+                .path(0);
+        assertThat(apps.path("unlistedBytes").longValue()).isEqualTo(4000L << 20);
+        assertThat(apps.path("problems").toString())
+                .contains("3.9 GiB in use that no listed process holds", "leaves out those that only draw");
+
+        write(folder.resolve("nvml.json"), NVML);
+        JsonNode nvml = json(run(
+                        "devices",
+                        "--json",
+                        "--from",
+                        folder.resolve("nvml.json").toString()))
+                .path("devices")
+                .path(0);
+        assertThat(nvml.path("processes").isArray()).isTrue();
+        assertThat(nvml.path("problems").toString())
+                .contains("5.0 GiB in use that no listed process holds")
+                .doesNotContain("only draw");
+    }
+
+    /** A driver holds some on every device, the more the larger; and what is not known is no amount. */
+    @Test
+    void whatADriverHoldsIsNobodysAndWhatIsNotKnownIsNoAmount() throws JsonProcessingException {
+        JsonNode hopper = device("nvidia-smi/pub-04-gh200-grace-hopper-with-processes.txt");
+        assertThat(hopper.path("unlistedBytes").longValue()).isEqualTo(1731L << 20);
+        assertThat(hopper.path("problems").toString()).doesNotContain("no listed process");
+
+        assertThat(device("cases/A05").path("unlistedBytes").isNull()).isTrue();
+        JsonNode alone = device("nvidia-smi/nge-linux-x86_64__nvidia-h200-mig__590.48.01-load-compute-apps.csv");
+        assertThat(alone.path("kind").isNull()).isTrue();
+        assertThat(alone.path("unlistedBytes").isNull()).isTrue();
+    }
+
+    @Test
+    void anInstanceThatSharesItsMemorySaysWhoHoldsIt() throws JsonProcessingException {
+        JsonNode first = device("nvidia-smi/nge-linux-x86_64__nvidia-h200-mig__590.48.01-load-table.txt");
+
+        assertThat(first.path("processes")).isEmpty();
+        assertThat(first.path("problems").toString())
+                .contains("16.5 GiB in use that no listed process holds: the processes of the instances that share its"
+                        + " memory hold it too");
+    }
+
+    // Goal: of many instances it stays readable which is whose, and what is so of all is said once.
+    @Test
+    void processesNameTheirInstanceAndWhatAllLackIsSaidOnce() {
+        Outcome outcome = run(
+                "devices",
+                "--from",
+                RECORDINGS
+                        .resolve("nvidia-smi/nge-linux-x86_64__nvidia-h200-mig__590.48.01-load-table.txt")
+                        .toString());
+
+        assertThat(outcome.out())
+                .contains("NVIDIA H200 MIG device 1  12267  13.2 GiB  ./gpu_burn\n")
+                .contains("\nall 5 devices: reserved, free: not part of this output\n")
+                .contains("device NVIDIA H200 MIG device 0: its memory is also that of MIG device 1: ")
+                .doesNotContain("device 4: reserved");
     }
 
     @Test

@@ -6,11 +6,14 @@ import dev.ullage.cli.show.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** {@code ullage run} of a job that asks for nothing: zero is none, and never all. */
 class RunNoneTest {
@@ -53,6 +56,28 @@ class RunNoneTest {
         assertThat(out.toString())
                 .contains("export CUDA_VISIBLE_DEVICES=''\n", "export NVIDIA_VISIBLE_DEVICES=void\n")
                 .contains("python3 x.py");
+    }
+
+    // Goal: who has mended one thing is not told of the next.
+    @Test
+    void aMissingCommandIsSaidWithAllElseThatIsWrong(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("job.yaml"), "ranks: 2\nmemoryPerRank: lots\npriority: soon\n");
+
+        assertThat(run("--job-file", file.toString())).isEqualTo(ExitCode.USAGE.code());
+        assertThat(err.toString())
+                .contains("the command that starts the job is missing", "memoryPerRank = lots", "priority = soon")
+                .doesNotContain("starts 1", "cannot be told");
+
+        err.getBuffer().setLength(0);
+        Files.writeString(file, "ranks: 2\nrank: 3\nmemoryPerRank: lots\n");
+        run("--job-file", file.toString());
+        assertThat(err.toString())
+                .contains("the command that starts the job is missing", "memoryPerRank = lots", "job.yaml:2");
+
+        err.getBuffer().setLength(0);
+        Files.writeString(file, "memoryPerRank: 10GiB\n");
+        run("--job-file", file.toString());
+        assertThat(err.toString()).contains("refused: the command that starts the job is missing\n");
     }
 
     @Test

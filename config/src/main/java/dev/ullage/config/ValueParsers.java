@@ -147,7 +147,7 @@ final class ValueParsers {
     }
 
     static String nodeName(String text) {
-        return explained("must be a node's name", () -> new NodeId(text).value());
+        return new NodeId(text).value();
     }
 
     /** A path, absolute from here on; {@code ~/} is the home of {@code environment}. */

@@ -74,7 +74,7 @@ class SettingsProblemsTest {
             limits.jobs.night.policy | fair     | must be one of: rank-share
             limits.jobs.night.prio   | high     | is not a setting
             http.dcgm-aliases     | yes         | must be on or off
-            node.name             | `"  "`      | must be a node's name: NodeId must not be blank
+            node.name             | `"  "`      | a node's name must not be blank
             """)
     void aBrokenValueIsReportedWithItsRuleAndItsLine(String key, String value, String rule) throws IOException {
         SettingsException exception = problemsOf("\n\nullage." + key + " = " + value);

@@ -6,6 +6,8 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.Share;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator;
+import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
+import dev.ullage.common.protocol.ToWorker;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.config.WorkerSettings;
 import dev.ullage.worker.probe.GpuProbe;
@@ -19,9 +21,12 @@ import java.util.function.Predicate;
 import org.apache.pekko.actor.testkit.typed.javadsl.ActorTestKit;
 import org.apache.pekko.actor.testkit.typed.javadsl.FishingOutcomes;
 import org.apache.pekko.actor.testkit.typed.javadsl.TestProbe;
+import org.apache.pekko.actor.typed.ActorRef;
 
 /** A whole worker on the devices of a probe, and what it tells its coordinator. */
 final class RunningWorker implements AutoCloseable {
+    static final NodeId NODE = new NodeId("node-a");
+
     private static final Duration WITHIN = Duration.ofSeconds(30);
 
     private final ActorTestKit kit =
@@ -45,7 +50,7 @@ final class RunningWorker implements AutoCloseable {
                 8,
                 Duration.ofSeconds(5));
         WorkerRuntime.Setup setup = new WorkerRuntime.Setup(
-                new NodeId("node-a"),
+                NODE,
                 folder.resolve("s"),
                 folder.resolve("locks"),
                 settings,
@@ -70,6 +75,21 @@ final class RunningWorker implements AutoCloseable {
 
     Path socket() {
         return runtime.socket();
+    }
+
+    /** Who the test is to the worker. */
+    ActorRef<ToCoordinator> coordinator() {
+        return coordinator.getRef();
+    }
+
+    /** Says something to it, once it has announced itself. */
+    void tell(ToWorker message) {
+        await(WorkerAnnounced.class).replyTo().tell(message);
+    }
+
+    /** The next of this kind that it tells. */
+    <T extends ToCoordinator> T await(Class<T> kind) {
+        return await(kind, any -> true);
     }
 
     /** The next of what it tells that is as described. */

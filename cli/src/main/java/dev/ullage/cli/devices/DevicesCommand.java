@@ -40,6 +40,8 @@ import picocli.CommandLine.Option;
             "",
             "ALLOCATABLE is TOTAL without what the driver keeps for itself: all that ranks can ever be given. Why a"
                     + " figure is not known (\"-\") is under PROBLEMS.",
+            "UNLISTED is USED without what the listed processes hold. The driver has some of it; more than 1 GiB, and than"
+                    + " 2 % of TOTAL, is held by processes that the list does not have, and PROBLEMS says so.",
             "For a bug report: ullage devices --record nvml.json; nvidia-smi -q -x > nvidia-smi-q-x.xml. A recording has"
                     + " the devices' names and UUIDs, amounts, and pids; no command lines, no host name.",
             "In a folder, files with the same name up to nvidia-smi-q-x, query-gpu, compute-apps, nvidia-smi-L, table or"
@@ -137,7 +139,7 @@ public final class DevicesCommand implements Callable<Integer> {
         return source.with(source.devices().stream()
                 .map(device -> device.names()
                         .uuid()
-                        .filter(uuid -> device.kind() != DeviceKind.MIG)
+                        .filter(uuid -> !device.kind().equals(Optional.of(DeviceKind.MIG)))
                         .map(uuid ->
                                 device.with(ContextOverhead.measureWithin(probe, new DeviceId(uuid), CONTEXT_WITHIN)))
                         .orElse(device))

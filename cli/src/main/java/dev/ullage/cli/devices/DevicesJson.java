@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.ullage.cli.devices.ShownDevice.Figures;
 import dev.ullage.cli.devices.ShownDevice.Names;
 import dev.ullage.cli.devices.ShownDevice.ShownProcess;
+import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.MemoryBytes;
 import java.util.List;
 import java.util.OptionalLong;
@@ -50,7 +51,7 @@ final class DevicesJson {
         json.put("uuid", names.uuid().orElse(null));
         json.put("pciBusId", names.pciBusId().orElse(null));
         json.put("name", names.name().orElse(null));
-        json.put("kind", device.kind().label());
+        json.put("kind", device.kind().map(DeviceKind::label).orElse(null));
         Figures figures = device.figures();
         put(json, "totalBytes", figures.total());
         put(json, "reservedBytes", figures.reserved());
@@ -64,6 +65,7 @@ final class DevicesJson {
                             processes.forEach(process -> list.add(process(process)));
                         },
                         () -> json.putNull("processes"));
+        put(json, "unlistedBytes", device.unlisted());
         device.context().ifPresent(context -> {
             put(
                     json,

@@ -6,6 +6,7 @@ import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.worker.probe.ContextOverhead;
+import dev.ullage.worker.probe.UnlistedMemory;
 import dev.ullage.worker.probe.smi.SmiAmount;
 import dev.ullage.worker.probe.smi.SmiDevice;
 import dev.ullage.worker.probe.smi.SmiMemory;
@@ -20,12 +21,13 @@ import java.util.OptionalLong;
 /**
  * A device as it is shown, wherever it was seen. Whatever is not known is empty.
  *
+ * @param kind empty where recordings do not tell it
  * @param processes an empty list means nobody, an empty optional not known
  * @param context what a CUDA context costs on it; empty when nobody asked
  */
 record ShownDevice(
         Names names,
-        DeviceKind kind,
+        Optional<DeviceKind> kind,
         Figures figures,
         Optional<List<ShownProcess>> processes,
         List<String> problems,
@@ -46,6 +48,38 @@ record ShownDevice(
 
     record ShownProcess(long pid, Optional<String> name, OptionalLong used) {}
 
+    private static final String NOT_SEEN = "likely of processes that cannot be seen from where this was read: a"
+            + " container, and WSL, list none of the host's";
+
+    /** What is in use and held by none of the listed processes; empty where any of these is not known. */
+    OptionalLong unlisted() {
+        if (figures.used().isEmpty()
+                || processes.isEmpty()
+                || processes.get().stream().anyMatch(process -> process.used().isEmpty())) {
+            return OptionalLong.empty();
+        }
+        long listed = processes.get().stream()
+                .mapToLong(process -> process.used().orElseThrow())
+                .sum();
+        return OptionalLong.of(Math.max(0, figures.used().getAsLong() - listed));
+    }
+
+    /** Nobody in the list is not nobody on the device where more is in use than a driver holds. */
+    private ShownDevice withUnlisted(String why) {
+        Optional<MemoryBytes> somebodys =
+                amount(unlisted()).filter(unlisted -> UnlistedMemory.isOfAProcess(unlisted, amount(figures.total())));
+        if (somebodys.isEmpty()) {
+            return this;
+        }
+        List<String> more = new ArrayList<>(problems);
+        more.add(somebodys.get() + " in use that no listed process holds: " + why);
+        return new ShownDevice(names, kind, figures, processes, more, context);
+    }
+
+    private static Optional<MemoryBytes> amount(OptionalLong bytes) {
+        return bytes.isPresent() ? Optional.of(MemoryBytes.of(bytes.getAsLong())) : Optional.empty();
+    }
+
     static ShownDevice of(DeviceInfo info, DeviceReading reading) {
         Names names = new Names(
                 OptionalInt.of(info.index()),
@@ -56,7 +90,9 @@ record ShownDevice(
                 .map(process -> new ShownProcess(process.pid(), Optional.empty(), bytes(process.used())))
                 .toList());
         Figures figures = reading.memory().map(ShownDevice::figures).orElse(Figures.UNKNOWN);
-        return new ShownDevice(names, info.kind(), figures, processes, reading.problems(), Optional.empty());
+        return new ShownDevice(
+                        names, Optional.of(info.kind()), figures, processes, reading.problems(), Optional.empty())
+                .withUnlisted(NOT_SEEN);
     }
 
     ShownDevice with(ContextOverhead measured) {
@@ -96,7 +132,12 @@ record ShownDevice(
         if (processes.isEmpty() && problems.stream().noneMatch(problem -> problem.contains("process"))) {
             problems.add("processes: not part of this output");
         }
-        return new ShownDevice(names, device.kind(), figures, processes, problems, Optional.empty());
+        boolean isShared = device.slice().filter(SmiDevice.Slice::sharesMemory).isPresent();
+        return new ShownDevice(names, device.kind(), figures, processes, problems, Optional.empty())
+                .withUnlisted(
+                        isShared
+                                ? "the processes of the instances that share its memory hold it too"
+                                : NOT_SEEN + "; and a list of compute processes leaves out those that only draw");
     }
 
     /** {@code total, used: Not Supported}: each reason once, with what it is the reason for. */

@@ -15,15 +15,18 @@ final class MigCheck implements Check {
 
     @Override
     public Finding look(Machine machine) {
-        Optional<String> output = machine.program("nvidia-smi").flatMap(program -> {
-            List<String> command = new ArrayList<>(List.of(program.toString()));
-            command.addAll(QUERY);
-            return machine.run(command).output();
-        });
+        Machine.Printed printed = machine.program("nvidia-smi")
+                .map(program -> {
+                    List<String> command = new ArrayList<>(List.of(program.toString()));
+                    command.addAll(QUERY);
+                    return machine.run(command);
+                })
+                .orElseGet(() -> new Machine.Printed(Optional.empty(), "it is not on the PATH"));
+        Optional<String> output = printed.output();
         if (output.isEmpty()) {
             return Finding.warn(
                     NAME,
-                    "cannot be told: nvidia-smi is not there or gives no answer",
+                    "cannot be told: nvidia-smi: " + printed.failure(),
                     "\"ullage devices\" shows instances as devices of their own, if NVML works");
         }
         List<String> on = new ArrayList<>();

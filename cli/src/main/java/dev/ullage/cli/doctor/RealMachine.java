@@ -1,9 +1,12 @@
 package dev.ullage.cli.doctor;
 
+import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.config.UllageSettings;
 import dev.ullage.worker.DeviceSource;
 import dev.ullage.worker.probe.GpuProbe;
 import dev.ullage.worker.probe.ProbeUnavailableException;
+import dev.ullage.worker.probe.smi.ChildOutput;
+import dev.ullage.worker.probe.smi.ChildOutput.End;
 import dev.ullage.worker.sampling.DeviceReaders;
 import java.io.File;
 import java.io.IOException;
@@ -14,7 +17,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 /** The machine the process runs on. */
 final class RealMachine implements Machine {
@@ -64,29 +66,43 @@ final class RealMachine implements Machine {
         return Optional.empty();
     }
 
-    /** What it prints must fit into a pipe: nobody reads it before the command has ended, so that none can hang us. */
     @Override
     public Printed run(List<String> command) {
         try {
-            Process process = new ProcessBuilder(command)
-                    .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
-                    .redirectError(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-            if (!process.waitFor(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)) {
-                process.descendants().forEach(ProcessHandle::destroyForcibly);
-                process.destroyForcibly();
-                return new Printed(Optional.empty(), "it gave no answer within " + DEADLINE.toSeconds() + " s");
+            Path output = Files.createTempFile("ullage-doctor", ".out");
+            try {
+                return await(
+                        new ProcessBuilder(command)
+                                .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
+                                .redirectOutput(output.toFile())
+                                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                                .start(),
+                        output);
+            } finally {
+                Files.deleteIfExists(output);
             }
-            String output = new String(process.getInputStream().readNBytes(MAX_OUTPUT_BYTES), StandardCharsets.UTF_8);
-            return process.exitValue() == 0
-                    ? new Printed(Optional.of(output), "")
-                    : new Printed(Optional.empty(), "it ended with code " + process.exitValue());
         } catch (IOException e) {
             return new Printed(Optional.empty(), String.valueOf(e.getMessage()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new Printed(Optional.empty(), "it was interrupted");
         }
+    }
+
+    private static Printed await(Process process, Path output) throws IOException, InterruptedException {
+        End end = ChildOutput.await(process, output, DEADLINE, MAX_OUTPUT_BYTES);
+        if (end == End.EXITED) {
+            return process.exitValue() == 0
+                    ? new Printed(Optional.of(new String(Files.readAllBytes(output), StandardCharsets.UTF_8)), "")
+                    : new Printed(Optional.empty(), "it ended with code " + process.exitValue());
+        }
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+        return new Printed(
+                Optional.empty(),
+                end == End.TOO_MUCH
+                        ? "it prints more than " + MemoryBytes.of(MAX_OUTPUT_BYTES) + " and was ended"
+                        : "it gave no answer within " + DEADLINE.toSeconds() + " s and was ended");
     }
 
     @Override

@@ -21,8 +21,9 @@ final class SmiCheck implements Check {
         if (list.output().isEmpty()) {
             return Finding.warn(
                     NAME,
-                    program.get() + " gives no answer: " + list.failure(),
-                    "look at dmesg for Xid errors; a device may be lost and need a reset or a restart of the host");
+                    program.get() + " cannot be used: " + list.failure(),
+                    "run it by hand, and look at dmesg for Xid errors: a device may be lost and need a reset or a"
+                            + " restart of the host");
         }
         long devices = list.output()
                 .get()

@@ -79,10 +79,16 @@ record JobFile(
         }
     }
 
-    /** @throws CommandFailure with all problems of the file, when it has any */
-    void requireRight() throws CommandFailure {
-        if (!problems.isEmpty()) {
-            throw new CommandFailure(ExitCode.BAD_SETTINGS, String.join("; ", problems));
+    /**
+     * @param ofOptions what is wrong with the command line
+     * @throws CommandFailure with all problems, when there are any
+     */
+    void requireRight(List<String> ofOptions) throws CommandFailure {
+        List<String> all = new ArrayList<>(problems);
+        all.addAll(ofOptions);
+        if (!all.isEmpty()) {
+            throw new CommandFailure(
+                    problems.isEmpty() ? ExitCode.USAGE : ExitCode.BAD_SETTINGS, String.join("; ", all));
         }
     }
 

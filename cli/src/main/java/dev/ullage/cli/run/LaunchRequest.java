@@ -23,6 +23,15 @@ record LaunchRequest(
     /** Why the client is not put in front of the ranks when somebody says that it is there. */
     static final String NO_WRAP = "--no-wrap";
 
+    /** Of a command line without one: what else is wrong with the job can be said all the same. */
+    static final LaunchRequest WITHOUT_COMMAND = new LaunchRequest(
+            Launcher.UNKNOWN,
+            List.of(),
+            new Start(0, Form.PROGRAM, Optional.empty()),
+            Size.UNKNOWN,
+            Optional.empty(),
+            List.of("the command that starts the job is missing"));
+
     LaunchRequest {
         command = List.copyOf(command);
         problems = List.copyOf(problems);

@@ -122,7 +122,8 @@ final class QueuedStart {
         problems.forEach(problem -> all.add(file.placed(problem, written)));
         if (!all.isEmpty()) {
             // What the file says was not all understood, so what is asked for was not refused.
-            ExitCode code = file.problems().isEmpty() ? ExitCode.REFUSED : ExitCode.BAD_SETTINGS;
+            ExitCode ofRequest = job.request().command().isEmpty() ? ExitCode.USAGE : ExitCode.REFUSED;
+            ExitCode code = file.problems().isEmpty() ? ofRequest : ExitCode.BAD_SETTINGS;
             throw new CommandFailure(code, "refused: " + String.join("; ", all));
         }
         Map<String, Object> fields = new LinkedHashMap<>(asked.fields());

@@ -150,16 +150,13 @@ public final class RunCommand implements Callable<Integer> {
                 .node();
         JobFile file = queue.file();
         List<String> words = command.isEmpty() ? file.command() : command;
-        if (words.isEmpty()) {
-            file.requireRight();
-            throw new CommandFailure(ExitCode.USAGE, "the command that starts the job is missing");
-        }
-        LaunchRequest request = LauncherArguments.read(words, variables);
+        LaunchRequest request =
+                words.isEmpty() ? LaunchRequest.WITHOUT_COMMAND : LauncherArguments.read(words, variables);
         boolean wantsNoDevice = (gpus != null && gpus == 0) || (ranks != null && ranks == 0);
         if (queue.isAsked() && !wantsNoDevice) {
             return queued(request, node, file);
         }
-        file.requireRight();
+        file.requireRight(words.isEmpty() ? request.problems() : List.of());
         Optional<JobEstimate> estimated = estimate == null ? Optional.empty() : Optional.of(JobEstimate.read(estimate));
         ApiClient client = server.client();
         ClusterDevices cluster = ClusterDevices.of(client.status());

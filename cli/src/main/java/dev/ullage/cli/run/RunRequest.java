@@ -84,10 +84,14 @@ record RunRequest(Map<String, Object> fields, List<String> problems) {
         if (fields.containsKey(GROUPS)) {
             return;
         }
-        if (started.isEmpty() && !fields.containsKey(RANKS)) {
+        if (started.isEmpty()
+                && !fields.containsKey(RANKS)
+                && !request.command().isEmpty()) {
             problems.add("how many ranks there will be cannot be told: say --ranks");
         }
-        started.ifPresent(count -> fields.putIfAbsent(RANKS, count));
+        // A command that is missing may be the one that says it; any number will do to look at the rest.
+        OptionalInt count = request.command().isEmpty() ? OptionalInt.of(started.orElse(1)) : started;
+        count.ifPresent(ranks -> fields.putIfAbsent(RANKS, ranks));
         fields.putIfAbsent(
                 MEMORY,
                 terms.memory()

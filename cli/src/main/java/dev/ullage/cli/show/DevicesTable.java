@@ -2,8 +2,11 @@ package dev.ullage.cli.show;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.ullage.cli.show.TextTable.Cell;
+import dev.ullage.common.model.Counts;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** The document of {@code ullage devices} as tables: where from, devices, processes, and whatever is wrong. Pure. */
 public final class DevicesTable {
@@ -48,7 +51,8 @@ public final class DevicesTable {
                 .number("ALLOCATABLE", 5)
                 .number("USED")
                 .number("FREE")
-                .number("PROCESSES", 2);
+                .number("PROCESSES", 2)
+                .number("UNLISTED", 6);
         for (JsonNode device : devices) {
             JsonNode processes = device.path("processes");
             table.row(List.of(
@@ -62,20 +66,21 @@ public final class DevicesTable {
                     Cell.of(StatusTable.size(device, "allocatableBytes")),
                     Cell.of(StatusTable.size(device, "usedBytes")),
                     Cell.of(StatusTable.size(device, "freeBytes")),
-                    Cell.of(processes.isArray() ? Integer.toString(processes.size()) : StatusTable.UNKNOWN)));
+                    Cell.of(processes.isArray() ? Integer.toString(processes.size()) : StatusTable.UNKNOWN),
+                    Cell.of(StatusTable.size(device, "unlistedBytes"))));
         }
         return table;
     }
 
     private static void processes(StringBuilder text, List<JsonNode> devices, Terminal terminal) {
         TextTable table =
-                new TextTable().number("INDEX").number("PID").number("USED").shortenable("PROCESS", 20);
+                new TextTable().text("DEVICE").number("PID").number("USED").shortenable("PROCESS", 20);
         boolean isEmpty = true;
         for (JsonNode device : devices) {
             for (JsonNode process : device.path("processes")) {
                 isEmpty = false;
                 table.row(List.of(
-                        Cell.of(StatusTable.text(device, "index")),
+                        Cell.of(who(device)),
                         Cell.of(StatusTable.text(process, "pid")),
                         Cell.of(StatusTable.size(process, "usedBytes")),
                         Cell.of(StatusTable.text(process, "name"))));
@@ -101,11 +106,20 @@ public final class DevicesTable {
     private static void problems(StringBuilder text, List<JsonNode> devices, JsonNode source, Terminal terminal) {
         List<String> problems = new ArrayList<>();
         source.path("problems").forEach(problem -> problems.add(StatusTable.clean(problem.asText())));
+        Map<String, List<String>> devicesOf = new LinkedHashMap<>();
         for (JsonNode device : devices) {
-            device.path("problems")
-                    .forEach(problem ->
-                            problems.add("device " + who(device) + ": " + StatusTable.clean(problem.asText())));
+            device.path("problems").forEach(problem -> devicesOf
+                    .computeIfAbsent(StatusTable.clean(problem.asText()), said -> new ArrayList<>())
+                    .add(who(device)));
         }
+        // What a recording does not have, it has for none of its devices.
+        devicesOf.forEach((problem, names) -> {
+            if (names.size() > 1 && names.size() == devices.size()) {
+                problems.add("all " + Counts.of(names.size(), "device") + ": " + problem);
+            } else {
+                names.forEach(name -> problems.add("device " + name + ": " + problem));
+            }
+        });
         if (!problems.isEmpty()) {
             text.append('\n').append(Style.HEADING.apply("PROBLEMS", terminal)).append('\n');
             problems.forEach(problem ->

@@ -1,6 +1,7 @@
 package dev.ullage.cli.show;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.ullage.common.model.Counts;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.Nearest;
 import java.util.Map;
@@ -79,7 +80,9 @@ public final class JobExplanation {
                 .append(" waits since ")
                 .append(seconds(waiter, "waitedMillis")));
         if (turns.path("missed").asLong() > 0) {
-            text.append("; ").append(turns.path("missed").asLong()).append(" waits ended without a turn");
+            text.append("; ")
+                    .append(Counts.of(turns.path("missed").asLong(), "wait"))
+                    .append(" ended without a turn");
         }
         text.append('\n');
     }
@@ -122,8 +125,8 @@ public final class JobExplanation {
         appendEnforcement(text, rank.path("enforcement"), terminal);
         if (rank.path("refusals").asLong() > 0) {
             text.append("  its allocator was refused ")
-                    .append(rank.path("refusals").asLong())
-                    .append(" times because of the limit\n");
+                    .append(Counts.of(rank.path("refusals").asLong(), "time"))
+                    .append(" because of the limit\n");
         }
     }
 

@@ -55,6 +55,24 @@ class DiagnosisTest {
                 .contains("pass  NVML             NVML, driver 590.48.01, devices: 8\n");
     }
 
+    @Test
+    void onANarrowTerminalASentenceStaysBesideItsName() {
+        machine.texts.remove("/proc/driver/nvidia/version");
+        String text =
+                FindingsText.render(Diagnosis.of(Diagnosis.CHECKS, machine).json(), new Terminal(true, false, 60));
+
+        // A path is one word.
+        assertThat(text.lines()).allMatch(line -> line.length() <= 60 || line.endsWith("/ranks.sock"));
+        assertThat(text)
+                .startsWith(
+                        """
+                        fail  driver           no NVIDIA driver is loaded
+                                               -> install the driver and load its
+                                                  module; without a GPU use
+                                                  --simulate, for example 4xH100-80G
+                        """);
+    }
+
     /** Case H01: strict JSON with null for what is not there. */
     @Test
     void theDocumentHasEveryCheckWithEveryField() throws JsonProcessingException {
@@ -107,7 +125,7 @@ class DiagnosisTest {
     @Test
     void aToolThatHangsIsWarnedOf() {
         machine.fails(FakeMachine.SMI + " -L", "it gave no answer within 20 s");
-        check(new SmiCheck(), Level.WARN, "/usr/bin/nvidia-smi gives no answer: it gave no answer within 20 s");
+        check(new SmiCheck(), Level.WARN, "/usr/bin/nvidia-smi cannot be used: it gave no answer within 20 s");
         machine.programs.remove("nvidia-smi");
         check(new SmiCheck(), Level.WARN, "not on the PATH");
         check(new MigCheck(), Level.WARN, "cannot be told");

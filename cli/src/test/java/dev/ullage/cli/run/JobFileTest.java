@@ -202,8 +202,9 @@ class JobFileTest {
         JobFile job = yaml(text.replace("\\n", "\n") + "\n");
 
         assertThat(problems(job)).anySatisfy(line -> assertThat(line).contains(problem));
-        assertThatThrownBy(job::requireRight).isInstanceOfSatisfying(CommandFailure.class, e -> assertThat(e.exitCode())
-                .isEqualTo(ExitCode.BAD_SETTINGS));
+        assertThatThrownBy(() -> job.requireRight(List.of()))
+                .isInstanceOfSatisfying(
+                        CommandFailure.class, e -> assertThat(e.exitCode()).isEqualTo(ExitCode.BAD_SETTINGS));
     }
 
     @ParameterizedTest

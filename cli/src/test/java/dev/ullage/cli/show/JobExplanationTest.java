@@ -35,6 +35,15 @@ class JobExplanationTest {
     }
 
     @Test
+    void oneOfSomethingIsSaidInTheSingular() throws JsonProcessingException {
+        JsonNode status = status("'turns':{'poolInForceBytes':0,'outBytes':0,'missed':1},'ranks':["
+                + "{'job':'bert','rank':0,'refusals':1}]");
+
+        assertThat(JobExplanation.render(status, "bert", Terminal.NONE).orElseThrow())
+                .contains("was refused 1 time because", "; 1 wait ended without a turn\n");
+    }
+
+    @Test
     void anOlderCoordinatorThatGivesNoReasonIsNoError() throws JsonProcessingException {
         JsonNode status = status("'ranks':[{'job':'bert','rank':0}]");
 

@@ -9,7 +9,7 @@ public record DeviceId(String value) implements Comparable<DeviceId> {
     public static final int MAX_LENGTH = 200;
 
     public DeviceId {
-        Names.requireName("DeviceId", value, MAX_LENGTH);
+        Names.requireName("a device's UUID", value, MAX_LENGTH);
     }
 
     @Override

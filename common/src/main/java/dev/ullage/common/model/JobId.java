@@ -9,7 +9,7 @@ public record JobId(String value) implements Comparable<JobId> {
     public static final int MAX_LENGTH = 200;
 
     public JobId {
-        Names.requireName("JobId", value, MAX_LENGTH);
+        Names.requireName("a job's name", value, MAX_LENGTH);
     }
 
     @Override

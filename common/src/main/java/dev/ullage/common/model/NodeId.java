@@ -9,7 +9,7 @@ public record NodeId(String value) implements Comparable<NodeId> {
     public static final int MAX_LENGTH = 200;
 
     public NodeId {
-        Names.requireName("NodeId", value, MAX_LENGTH);
+        Names.requireName("a node's name", value, MAX_LENGTH);
     }
 
     @Override

@@ -364,6 +364,14 @@ public sealed interface ToCoordinator extends WireMessage {
             reservations = reservations.map(List::copyOf);
         }
 
+        /**
+         * What is planned with for processes that are no ranks; empty for a ledger begun while its device could not be
+         * read: that has nothing to give, and its nothing is no measure.
+         */
+        public Optional<MemoryBytes> plannedForeign() {
+            return wanted.allocatable().isZero() ? Optional.empty() : Optional.of(wanted.foreign());
+        }
+
         /** All that is promised: of each job its ranks' ceilings, or what is reserved for it where that is more. */
         public MemoryBytes promised(DeviceId device) {
             NavigableMap<JobId, MemoryBytes> reserved = new TreeMap<>();

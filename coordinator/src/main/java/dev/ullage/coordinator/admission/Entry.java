@@ -21,6 +21,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * One job of the desk. Immutable.
@@ -87,6 +88,42 @@ record Entry(
         String label() {
             return name().toLowerCase(Locale.ROOT);
         }
+    }
+
+    /** The fields of one, to be set by name before the next is made of them; lives for as long as that takes. */
+    private static final class Copy {
+        private JobRequest request;
+        private Optional<String> submitter;
+        private Instant submittedAt;
+        private Instant heardAt;
+        private Stage stage;
+        private Instant since;
+        private Optional<Reservation> reservation;
+        private Optional<String> note;
+        private Optional<Instant> ranSince;
+
+        Copy(Entry of) {
+            request = of.request;
+            submitter = of.submitter;
+            submittedAt = of.submittedAt;
+            heardAt = of.heardAt;
+            stage = of.stage;
+            since = of.since;
+            reservation = of.reservation;
+            note = of.note;
+            ranSince = of.ranSince;
+        }
+
+        Entry entry() {
+            return new Entry(request, submitter, submittedAt, heardAt, stage, since, reservation, note, ranSince);
+        }
+    }
+
+    /** This one with what {@code change} sets. */
+    private Entry changed(Consumer<Copy> change) {
+        Copy copy = new Copy(this);
+        change.accept(copy);
+        return copy.entry();
     }
 
     private static Instant before(Instant now, long millis) {
@@ -180,27 +217,20 @@ record Entry(
     }
 
     Entry heard(Instant now) {
-        return new Entry(request, submitter, submittedAt, now, stage, since, reservation, note, ranSince);
+        return changed(copy -> copy.heardAt = now);
     }
 
     /** What its submitter says now. */
     Entry said(JobRequest newRequest) {
-        return new Entry(
-                newRequest,
-                Optional.of(newRequest.submitter()),
-                submittedAt,
-                heardAt,
-                stage,
-                since,
-                reservation,
-                note,
-                ranSince);
+        return changed(copy -> {
+            copy.request = newRequest;
+            copy.submitter = Optional.of(newRequest.submitter());
+        });
     }
 
     /** It runs since then, unless that is known already: two clocks would make its end come and go. */
     Entry running(Optional<Instant> from) {
-        return new Entry(
-                request, submitter, submittedAt, heardAt, stage, since, reservation, note, ranSince.or(() -> from));
+        return changed(copy -> copy.ranSince = ranSince.or(() -> from));
     }
 
     /**
@@ -228,20 +258,11 @@ record Entry(
 
     /** Its submitter says that it runs in other room than was thought: since when, it says too. */
     Entry elsewhere() {
-        return new Entry(request, submitter, submittedAt, heardAt, stage, since, reservation, note, Optional.empty());
+        return changed(copy -> copy.ranSince = Optional.empty());
     }
 
     Entry with(Priority priority) {
-        return new Entry(
-                request.withPriority(priority),
-                submitter,
-                submittedAt,
-                heardAt,
-                stage,
-                since,
-                reservation,
-                note,
-                ranSince);
+        return changed(copy -> copy.request = request.withPriority(priority));
     }
 
     /** The only way to another stage. */
@@ -251,21 +272,18 @@ record Entry(
                     "job %s: %s -> %s is not allowed; allowed: %s".formatted(job(), stage, next, stage.next()));
         }
         boolean mayRun = next == Stage.PLACED || next == Stage.LOST;
-        return new Entry(
-                request,
-                submitter,
-                submittedAt,
-                heardAt,
-                next,
-                now,
-                newReservation,
-                why,
-                mayRun ? ranSince : Optional.empty());
+        return changed(copy -> {
+            copy.stage = next;
+            copy.since = now;
+            copy.reservation = newReservation;
+            copy.note = why;
+            copy.ranSince = mayRun ? ranSince : Optional.empty();
+        });
     }
 
     /** The same at the end of the queue. */
     Entry fromNow(Instant now) {
-        return new Entry(request, submitter, now, heardAt, stage, since, reservation, note, ranSince);
+        return changed(copy -> copy.submittedAt = now);
     }
 
     /**

@@ -125,13 +125,7 @@ public final class StatusJson {
         put(json, "usedBytes", memory.map(MemoryUse::used));
         put(json, "freeBytes", memory.map(MemoryUse::free));
         put(json, "foreignBytes", device.sample().flatMap(SampleStatus::foreign));
-        put(
-                json,
-                "plannedForeignBytes",
-                device.ledger()
-                        .map(LedgerReport::wanted)
-                        .filter(terms -> !terms.allocatable().isZero())
-                        .map(BudgetTerms::foreign));
+        put(json, "plannedForeignBytes", device.ledger().flatMap(LedgerReport::plannedForeign));
     }
 
     private static void putLedger(ObjectNode json, Optional<LedgerReport> ledger) {

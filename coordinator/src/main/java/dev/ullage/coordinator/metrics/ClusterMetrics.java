@@ -189,6 +189,7 @@ final class ClusterMetrics {
     private void ledger(List<String> labels, LedgerReport ledger) {
         BudgetTerms wanted = ledger.wanted();
         BudgetTerms inForce = ledger.inForce();
+        series.putBytes(Metric.DEVICE_FOREIGN_PLANNED, labels, ledger.plannedForeign());
         series.put(Metric.DEVICE_BUDGET_WANTED, labels, wanted.budget().value());
         series.put(Metric.DEVICE_BUDGET_IN_FORCE, labels, inForce.budget().value());
         series.put(Metric.DEVICE_RESERVE_WANTED, labels, ratio(wanted.reserve()));

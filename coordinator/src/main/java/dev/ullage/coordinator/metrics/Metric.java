@@ -118,6 +118,12 @@ enum Metric {
             "ullage_device_memory_foreign_bytes",
             Label.DEVICE,
             "Memory of processes that are no rank of ours."),
+    DEVICE_FOREIGN_PLANNED(
+            Kind.GAUGE,
+            "ullage_device_memory_foreign_planned_bytes",
+            Label.DEVICE,
+            "Bytes that limits are planned with for processes that are no rank of ours; a bound where their memory is"
+                    + " not known."),
     DEVICE_BUDGET_WANTED(
             Kind.GAUGE,
             "ullage_device_budget_wanted_bytes",

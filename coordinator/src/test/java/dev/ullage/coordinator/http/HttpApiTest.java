@@ -229,7 +229,7 @@ class HttpApiTest {
                 .extracting(JsonNode::asText)
                 .satisfiesExactly(
                         first -> assertThat(first).isEqualTo("unknown field \"shar\"; known: job, rank, share"),
-                        second -> assertThat(second).isEqualTo("job: JobId must not be blank"),
+                        second -> assertThat(second).isEqualTo("job: a job's name must not be blank"),
                         third -> assertThat(third).isEqualTo("rank must be a whole number of 0 or more"),
                         fourth -> assertThat(fourth).startsWith("share: share '150%' is more than 100%"));
         asked.expectNoMessage(Duration.ZERO);
@@ -251,7 +251,7 @@ class HttpApiTest {
             {"reserve":"NaN"}                      | reserve: share 'NaN'
             {"reserve":-0.1}                       | reserve: share '-0.1'
             {"reserve":"1%","device":7}            | device must be text
-            {"reserve":"1%","device":""}           | device: DeviceId must not be blank
+            {"reserve":"1%","device":""}           | device: a device's UUID must not be blank
             """)
     void aBodyThatIsNoReserveIsRefused(String body, String error) throws Exception {
         HttpResponse<String> response = post("/api/v1/reserve", body);

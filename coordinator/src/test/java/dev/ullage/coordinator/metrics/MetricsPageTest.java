@@ -31,6 +31,8 @@ class MetricsPageTest {
         assertThat(page.get("ullage_device_memory_used_bytes" + DEVICE)).isEqualTo(12 * GIB);
         assertThat(page.get("ullage_device_memory_free_bytes" + DEVICE)).isEqualTo(67 * GIB);
         assertThat(page.get("ullage_device_memory_foreign_bytes" + DEVICE)).isEqualTo(2 * GIB);
+        assertThat(page.get("ullage_device_memory_foreign_planned_bytes" + DEVICE))
+                .isEqualTo(2 * GIB);
         assertThat(page.get("ullage_device_budget_wanted_bytes" + DEVICE)).isEqualTo(57.25 * GIB);
         assertThat(page.get("ullage_device_reserve_wanted_ratio" + DEVICE)).isEqualTo(0.25);
         assertThat(page.get("ullage_device_reserve_in_force_ratio" + DEVICE)).isEqualTo(0.2);
@@ -124,7 +126,7 @@ class MetricsPageTest {
                 .containsExactly("ullage_device_info");
         assertThat(ledgerOnly.names())
                 .contains("ullage_device_budget_wanted_bytes", "ullage_rank_ceiling_bytes")
-                .contains("ullage_device_memory_allocatable_bytes")
+                .contains("ullage_device_memory_allocatable_bytes", "ullage_device_memory_foreign_planned_bytes")
                 .doesNotContain(
                         "ullage_device_memory_total_bytes",
                         "ullage_device_memory_used_bytes",

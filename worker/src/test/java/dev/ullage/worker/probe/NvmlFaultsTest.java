@@ -213,7 +213,7 @@ class NvmlFaultsTest {
             assertThat(probe.rescan()).extracting(DeviceInfo::index).containsExactly(0, 2);
             assertThat(probe.problems())
                     .extracting(DeviceProblem::toString)
-                    .containsExactly("device 1: nvmlDeviceGetUUID: DeviceId must not contain control characters;"
+                    .containsExactly("device 1: nvmlDeviceGetUUID: a device's UUID must not contain control characters;"
                             + " a device is left out");
         }
     }

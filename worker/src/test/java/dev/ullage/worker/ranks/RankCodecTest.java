@@ -315,7 +315,7 @@ class RankCodecTest {
             value = {
                 "'rank':3                 | 'rank':8               | rank 8 is not below worldSize 8",
                 "'rank':3                 | 'rank':2147483648      | rank must be at most 2147483647, is 2147483648",
-                "'job':'9a1c'             | 'job':' '              | JobId must not be blank",
+                "'job':'9a1c'             | 'job':' '              | a job's name must not be blank",
                 "'restart':2              | 'restart':4294967296   | restart must be at most 2147483647, is 4294967296",
                 "'canEnforce':['torch','allocator'] | 'canEnforce':'torch'"
                         + " | canEnforce must be a list of strings, is \"torch\"",

@@ -1,7 +1,8 @@
 package dev.ullage.worker.probe.smi;
 
+import dev.ullage.common.model.MemoryBytes;
+import dev.ullage.worker.probe.smi.ChildOutput.End;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,11 +13,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs {@code nvidia-smi}: one child at a time, ended at a deadline. A child that is stuck in the driver cannot be
- * ended even by SIGKILL; for as long as it is there no second one is started, since it would only wait behind the
- * first.
- *
- * <p>The output goes to a file: reading a pipe would need a thread that a stuck child holds for ever.
+ * Runs {@code nvidia-smi}: one child at a time, ended at a deadline, and when it prints without end. A child that is
+ * stuck in the driver cannot be ended even by SIGKILL; for as long as it is there no second one is started, since it
+ * would only wait behind the first.
  */
 final class SmiChild implements SmiTool {
     /** Without persistence mode the tool wakes every device up first, which takes seconds for each. */
@@ -72,19 +71,29 @@ final class SmiChild implements SmiTool {
                 Files.deleteIfExists(output);
             }
         } catch (IOException e) {
-            return Answer.failed(program + " cannot be run: " + e.getMessage());
+            return Answer.failed(program + " cannot be run: " + reason(e));
         }
+    }
+
+    /** Without the program, which is said already, and the number of the error. */
+    private static String reason(IOException e) {
+        return String.valueOf(e.getMessage()).replaceFirst("^Cannot run program .*?: (?:error=\\d+, )?", "");
     }
 
     private Answer await(Process child, Path output) throws IOException {
         try {
-            if (child.waitFor(deadline.toMillis(), TimeUnit.MILLISECONDS)) {
+            End end = ChildOutput.await(child, output, deadline, MAX_OUTPUT_BYTES);
+            if (end == End.EXITED) {
                 return answer(output, child.exitValue());
             }
             end(child);
+            if (stuck.isPresent()) {
+                return Answer.failed(stuckText(child));
+            }
             return Answer.failed(
-                    stuck.isPresent()
-                            ? stuckText(child)
+                    end == End.TOO_MUCH
+                            ? "%s prints more than %s and was ended"
+                                    .formatted(program, MemoryBytes.of(MAX_OUTPUT_BYTES))
                             : "%s gave no answer within %d ms and was ended".formatted(program, deadline.toMillis()));
         } catch (InterruptedException e) {
             end(child);
@@ -113,10 +122,7 @@ final class SmiChild implements SmiTool {
     }
 
     private Answer answer(Path output, int exitCode) throws IOException {
-        String text;
-        try (InputStream in = Files.newInputStream(output)) {
-            text = new String(in.readNBytes(MAX_OUTPUT_BYTES), StandardCharsets.UTF_8);
-        }
+        String text = new String(Files.readAllBytes(output), StandardCharsets.UTF_8);
         return text.isBlank()
                 ? Answer.failed("%s printed nothing and ended with code %d".formatted(program, exitCode))
                 : Answer.of(text);

@@ -99,14 +99,16 @@ final class SmiCsv {
                 amount(cells, "memory.reserved"),
                 amount(cells, "memory.used"),
                 amount(cells, "memory.free"));
-        Optional<Boolean> mig = text(cells, "mig.mode.current").flatMap(SmiCsv::migMode);
+        Optional<Boolean> mig =
+                Optional.ofNullable(cells.get("mig.mode.current")).flatMap(SmiCsv::migMode);
         return new SmiGpu(id(cells), memory, new Mig(mig, List.of()), Optional.empty(), List.of());
     }
 
+    /** A GPU that has no such mode says that it is not available; anything else is said by one that is not well. */
     static Optional<Boolean> migMode(String text) {
-        return switch (text.replace("*", "")) {
+        return switch (text.replaceAll("[*\\[\\]]", "")) {
             case "Enabled" -> Optional.of(true);
-            case "Disabled" -> Optional.of(false);
+            case "Disabled", "N/A", "Not Supported" -> Optional.of(false);
             default -> Optional.empty();
         };
     }

@@ -8,11 +8,12 @@ import java.util.Optional;
  * A device whose memory can be given out, as far as outputs of the tool tell.
  *
  * @param id for an instance of a device in MIG mode: its own UUID, its parent's index and bus id
+ * @param kind empty where the outputs do not tell it
  * @param processes an empty list means nobody, an empty optional not known
  */
 public record SmiDevice(
         SmiGpuId id,
-        DeviceKind kind,
+        Optional<DeviceKind> kind,
         Optional<Slice> slice,
         SmiMemory memory,
         Optional<List<SmiProcess>> processes,

@@ -59,14 +59,32 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
             processes = unlessNeverListed(gpu, processes, problems);
             return new SmiDevice(
                     gpu.id(),
-                    DeviceKind.UNIFIED,
+                    Optional.of(DeviceKind.UNIFIED),
                     Optional.empty(),
                     shared(processes, host, problems),
                     processes,
                     problems);
         }
         SmiMemory memory = checked(gpu.memory(), problems);
-        return new SmiDevice(gpu.id(), DeviceKind.DISCRETE, Optional.empty(), memory, processes, problems);
+        return new SmiDevice(gpu.id(), kind(gpu, problems), Optional.empty(), memory, processes, problems);
+    }
+
+    /** Of one that shares no memory: a GPU in MIG mode shows its memory too, and no memory may be the host's. */
+    private static Optional<DeviceKind> kind(SmiGpu gpu, List<String> problems) {
+        boolean hasMemory = gpu.memory().total().isKnown();
+        boolean isModeTold = gpu.mig().enabled().isPresent();
+        if (hasMemory && isModeTold) {
+            return Optional.of(DeviceKind.DISCRETE);
+        }
+        List<String> untold = new ArrayList<>();
+        if (!hasMemory) {
+            untold.add("whether it has memory of its own");
+        }
+        if (!isModeTold) {
+            untold.add("whether it is in MIG mode");
+        }
+        problems.add("kind: " + String.join(" and ", untold) + " is not part of this output");
+        return Optional.empty();
     }
 
     private static Optional<List<SmiProcess>> trusted(Optional<List<SmiProcess>> list, List<String> problems) {
@@ -203,12 +221,12 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
             SmiGpu gpu, SmiMigDevice instance, Optional<List<SmiProcess>> ofParent, List<String> parentProblems) {
         List<String> problems = new ArrayList<>(parentProblems);
         Optional<List<SmiProcess>> processes = ofParent.flatMap(list -> ofInstance(list, instance, problems));
-        List<Integer> sharing = gpu.mig().devices().stream()
+        List<String> sharing = gpu.mig().devices().stream()
                 .filter(other -> other.number() != instance.number() && isSameMemory(other, instance))
-                .map(SmiMigDevice::number)
+                .map(other -> Integer.toString(other.number()))
                 .toList();
         if (!sharing.isEmpty()) {
-            problems.add("its memory is also that of MIG device " + sharing
+            problems.add("its memory is also that of MIG device " + String.join(", ", sharing)
                     + ": compute instances of one GPU instance share it");
         }
         Optional<String> name = instance.profile()
@@ -221,7 +239,12 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
                 gpu.id().pciBusId());
         Slice slice = new Slice(gpu.id().uuid(), instance.instance(), instance.profile(), !sharing.isEmpty());
         return new SmiDevice(
-                id, DeviceKind.MIG, Optional.of(slice), checked(instance.memory(), problems), processes, problems);
+                id,
+                Optional.of(DeviceKind.MIG),
+                Optional.of(slice),
+                checked(instance.memory(), problems),
+                processes,
+                problems);
     }
 
     private static boolean isSameMemory(SmiMigDevice first, SmiMigDevice second) {

@@ -19,7 +19,7 @@ public record SmiGpu(
     }
 
     /**
-     * @param enabled whether MIG mode is on; empty when not printed, and for a GPU that has no such mode
+     * @param enabled whether MIG mode is on, which it is not on a GPU that has no such mode; empty when not printed
      * @param devices its instances, as far as the output lists them
      */
     public record Mig(Optional<Boolean> enabled, List<SmiMigDevice> devices) {
@@ -30,7 +30,7 @@ public record SmiGpu(
         }
 
         public boolean isOn() {
-            return enabled.orElse(!devices.isEmpty());
+            return enabled.orElse(false) || !devices.isEmpty();
         }
     }
 

@@ -2,6 +2,7 @@ package dev.ullage.worker.probe.smi;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
+import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.MigSlice;
 import dev.ullage.worker.probe.DeviceProblem;
@@ -65,12 +66,13 @@ public final class SmiProbe implements GpuProbe {
     private record Found(List<DeviceInfo> devices, List<DeviceProblem> problems) {
         static final Found NOTHING = new Found(List.of(), List.of());
 
-        static Found of(SmiDevices seen) {
+        /** @param before what a device was, where it is not well enough now to tell */
+        static Found of(SmiDevices seen, List<DeviceInfo> before) {
             List<DeviceInfo> devices = new ArrayList<>();
             List<DeviceProblem> problems = new ArrayList<>();
             seen.problems().forEach(text -> problems.add(problem(text)));
             for (SmiDevice device : seen.devices()) {
-                sort(device, devices, problems);
+                sort(device, before, devices, problems);
             }
             return new Found(List.copyOf(devices), List.copyOf(problems));
         }
@@ -83,7 +85,8 @@ public final class SmiProbe implements GpuProbe {
         }
 
         /** Only a device with a name that lasts can be given out. */
-        private static void sort(SmiDevice device, List<DeviceInfo> devices, List<DeviceProblem> problems) {
+        private static void sort(
+                SmiDevice device, List<DeviceInfo> before, List<DeviceInfo> devices, List<DeviceProblem> problems) {
             Optional<DeviceId> id = device.id().uuid().flatMap(Found::id);
             int index = device.id().index().orElse(0);
             if (id.isEmpty() || device.id().index().isEmpty()) {
@@ -96,11 +99,20 @@ public final class SmiProbe implements GpuProbe {
                         index, id, false, "an earlier device has the same UUID; this one is left out"));
                 return;
             }
+            Optional<DeviceKind> kind = device.kind().or(() -> before.stream()
+                    .filter(other -> other.id().equals(id.get()))
+                    .map(DeviceInfo::kind)
+                    .findFirst());
+            if (kind.isEmpty()) {
+                problems.add(new DeviceProblem(
+                        index, id, false, String.join("; ", device.problems()) + "; it cannot be given out"));
+                return;
+            }
             devices.add(new DeviceInfo(
                     id.get(),
                     index,
                     device.id().name().orElse("unknown"),
-                    device.kind(),
+                    kind.get(),
                     device.id().pciBusId(),
                     device.slice().flatMap(Found::slice)));
         }
@@ -138,7 +150,7 @@ public final class SmiProbe implements GpuProbe {
                         .flatMap(SmiReport::driver)
                         .map(version -> "driver " + version)
                         .orElse("unknown driver");
-        this.found = first.seen().map(Found::of).orElse(Found.NOTHING);
+        this.found = first.seen().map(seen -> Found.of(seen, List.of())).orElse(Found.NOTHING);
     }
 
     /**
@@ -172,7 +184,7 @@ public final class SmiProbe implements GpuProbe {
     /** With the newest answer, which is at most {@link #INTERVAL} old; without one, devices stay as they were. */
     @Override
     public List<DeviceInfo> rescan() {
-        round().seen().ifPresent(seen -> found = Found.of(seen));
+        round().seen().ifPresent(seen -> found = Found.of(seen, found.devices()));
         return devices();
     }
 

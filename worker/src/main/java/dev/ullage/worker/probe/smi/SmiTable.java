@@ -40,11 +40,17 @@ final class SmiTable {
         PROCESSES
     }
 
+    /** Over the first line of a GPU, and over the third where the driver knows of MIG. */
+    private static final String HEADING = "Bus-Id";
+
+    private static final String MIG_HEADING = "MIG M.";
+
     private final Map<Integer, Row> rows = new TreeMap<>();
     private final List<String> problems = new ArrayList<>();
     private Section section = Section.GPUS;
     private Optional<String> driver = Optional.empty();
     private Optional<Row> open = Optional.empty();
+    private boolean isBeforeMig;
     private boolean listsProcesses;
     private boolean hasProcessSection;
 
@@ -87,6 +93,7 @@ final class SmiTable {
 
     private static SmiReport parseOne(List<String> lines) {
         SmiTable table = new SmiTable();
+        table.isBeforeMig = has(lines, HEADING) && !has(lines, MIG_HEADING);
         lines.forEach(table::read);
         table.problems.addAll(SmiOutput.errors(lines));
         if (isCutOff(lines)) {
@@ -100,6 +107,10 @@ final class SmiTable {
         return new SmiReport(table.driver, gpus, table.listsProcesses, table.problems);
     }
 
+    private static boolean has(List<String> lines, String heading) {
+        return lines.stream().anyMatch(line -> line.startsWith("|") && line.contains(heading));
+    }
+
     /** A whole one ends with a line of its frame. */
     private static boolean isCutOff(List<String> lines) {
         String last = lines.stream()
@@ -110,7 +121,8 @@ final class SmiTable {
 
     private SmiGpu gpu(Row row) {
         Optional<List<SmiProcess>> processes = listsProcesses ? Optional.of(row.processes) : Optional.empty();
-        return new SmiGpu(row.id, row.memory, new Mig(row.mig, row.instances), processes, row.problems);
+        Optional<Boolean> mig = row.mig.or(() -> isBeforeMig ? Optional.of(false) : Optional.empty());
+        return new SmiGpu(row.id, row.memory, new Mig(mig, row.instances), processes, row.problems);
     }
 
     private void read(String line) {

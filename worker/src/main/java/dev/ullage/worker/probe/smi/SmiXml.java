@@ -81,15 +81,20 @@ final class SmiXml {
                 text(gpu, "uuid"),
                 text(gpu, "product_name"),
                 Optional.of(gpu.getAttribute("id")).flatMap(SmiCsv::unlessUnknown));
-        Optional<Boolean> mig = child(gpu, "mig_mode")
-                .flatMap(mode -> text(mode, "current_mig"))
-                .flatMap(SmiCsv::migMode);
         List<SmiMigDevice> instances = new ArrayList<>();
         child(gpu, "mig_devices").ifPresent(list -> children(list, "mig_device")
                 .forEach(device -> instance(device).ifPresent(instances::add)));
         List<String> problems = new ArrayList<>();
         Optional<List<SmiProcess>> processes = processes(gpu, problems);
-        return new SmiGpu(id, memory(gpu), new Mig(mig, instances), processes, problems);
+        return new SmiGpu(id, memory(gpu), new Mig(mig(gpu), instances), processes, problems);
+    }
+
+    /** Of a whole output without it the driver is older than MIG; with {@code -d} a part is all that is printed. */
+    private static Optional<Boolean> mig(Element gpu) {
+        Optional<Element> mode = child(gpu, "mig_mode");
+        return mode.isEmpty() && child(gpu, "product_name").isPresent()
+                ? Optional.of(false)
+                : mode.flatMap(element -> content(element, "current_mig")).flatMap(SmiCsv::migMode);
     }
 
     private static SmiMemory memory(Element device) {

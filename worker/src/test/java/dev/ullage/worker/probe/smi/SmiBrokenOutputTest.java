@@ -151,7 +151,7 @@ class SmiBrokenOutputTest {
                 .get(0);
         assertThat(device.memory().total()).isEqualTo(SmiAmount.unknown("total is 0"));
         assertThat(device.memory().used().isKnown()).isFalse();
-        assertThat(device.problems()).containsExactly("a total of 0 cannot be; memory is unknown");
+        assertThat(device.problems()).contains("a total of 0 cannot be; memory is unknown");
     }
 
     @Test

@@ -38,10 +38,22 @@ class SmiChildTest {
     }
 
     @Test
+    void aToolThatPrintsWithoutEndIsEndedBeforeItFillsTheDisk() throws IOException {
+        for (String noise : List.of("exec yes", "head -c 20000000 /dev/zero")) {
+            assertThat(new SmiChild(script(noise).toString(), Duration.ofMinutes(5)).run(ANY))
+                    .as(noise)
+                    .isEqualTo(Answer.failed(folder.resolve("tool") + " prints more than 16.0 MiB and was ended"));
+        }
+    }
+
+    @Test
     void aToolThatIsNotThereIsAFailureAndNotAnError() {
         Answer answer = new SmiChild("no-such-tool-of-nobody", SOON).run(ANY);
         assertThat(answer.output()).isEmpty();
-        assertThat(answer.failure()).startsWith("no-such-tool-of-nobody cannot be run: ");
+        assertThat(answer.failure())
+                .startsWith("no-such-tool-of-nobody cannot be run: ")
+                .contains("No such file or directory")
+                .doesNotContain("Cannot run program");
     }
 
     // Goal: 20 scrapers never have more than one tool running, and none is left. Method: the case's own tool, which

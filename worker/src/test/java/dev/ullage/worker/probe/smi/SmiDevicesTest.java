@@ -24,7 +24,7 @@ class SmiDevicesTest {
         MemoryBytes total = MemoryBytes.of(127_600_748L * 1024);
         MemoryBytes used = MemoryBytes.ofMebibytes(19_135);
         MemoryBytes available = MemoryBytes.of(118_566_368L * 1024);
-        assertThat(device.kind()).isEqualTo(DeviceKind.UNIFIED);
+        assertThat(device.kind()).contains(DeviceKind.UNIFIED);
         assertThat(device.id().uuid()).contains(UUID);
         assertThat(device.memory().total()).isEqualTo(SmiAmount.of(total));
         assertThat(device.memory().used()).isEqualTo(SmiAmount.of(used));
@@ -51,7 +51,7 @@ class SmiDevicesTest {
     void noFiguresAloneAreNoEvidenceForSharedMemory() {
         SmiDevice device = only(Optional.empty(), Recordings.text("/cases/A01/query-gpu.csv"));
 
-        assertThat(device.kind()).isEqualTo(DeviceKind.DISCRETE);
+        assertThat(device.kind()).isEmpty();
         assertThat(device.memory().total()).isEqualTo(SmiAmount.unknown("N/A"));
         assertThat(device.memory().used()).isEqualTo(SmiAmount.unknown("N/A"));
         assertThat(device.processes()).isEmpty();
@@ -64,10 +64,10 @@ class SmiDevicesTest {
                 only(Optional.empty(), Recordings.text("/nvidia-smi/pub-01-gb10-unified-memory-not-supported.txt"));
         SmiDevice jetson = only(Optional.empty(), Recordings.text("/nvidia-smi/pub-03-jetson-orin-nvgpu.txt"));
 
-        assertThat(spark.kind()).isEqualTo(DeviceKind.UNIFIED);
+        assertThat(spark.kind()).contains(DeviceKind.UNIFIED);
         assertThat(spark.memory().used()).isEqualTo(SmiAmount.of(MemoryBytes.ofMebibytes(2079 + 338)));
         assertThat(spark.memory().total()).isEqualTo(SmiAmount.unknown("the host's memory is not part of this output"));
-        assertThat(jetson.kind()).isEqualTo(DeviceKind.UNIFIED);
+        assertThat(jetson.kind()).contains(DeviceKind.UNIFIED);
         // Its driver never lists a process: "none found" is no reading of 0.
         assertThat(jetson.processes()).isEmpty();
         assertThat(jetson.memory().used()).isEqualTo(SmiAmount.unknown("the processes are unknown"));
@@ -83,7 +83,7 @@ class SmiDevicesTest {
                 Optional.empty(),
                 Recordings.text("/cases/A02/query-gpu.csv"),
                 Recordings.text("/cases/A02/nvidia-smi-L.txt"));
-        assertThat(slice.kind()).isEqualTo(DeviceKind.MIG);
+        assertThat(slice.kind()).contains(DeviceKind.MIG);
         assertThat(slice.id().uuid()).contains("MIG-0b0b0b0b-0000-5000-9000-0000000000a2");
         assertThat(slice.id().name()).contains("NVIDIA H100 80GB HBM3 MIG 2g.20gb");
         assertThat(slice.memory().total().isKnown()).isFalse();
@@ -111,7 +111,6 @@ class SmiDevicesTest {
 
         assertThat(device.memory().total()).isEqualTo(SmiAmount.of(MemoryBytes.ofMebibytes(16_376)));
         assertThat(device.memory().used()).isEqualTo(SmiAmount.of(MemoryBytes.ofMebibytes(14_360)));
-        assertThat(device.kind()).isEqualTo(DeviceKind.DISCRETE);
         assertThat(device.processes().orElseThrow()).hasSize(1);
         assertThat(device.processes().orElseThrow().get(0).used()).isEqualTo(SmiAmount.unknown("N/A"));
     }
@@ -128,7 +127,7 @@ class SmiDevicesTest {
             assertThat(device.processes()).isEmpty();
             assertThat(device.memory().used()).isEqualTo(SmiAmount.of(MemoryBytes.ofMebibytes(10)));
             assertThat(device.problems())
-                    .containsExactly(
+                    .contains(
                             "the list of processes has the process id " + pid + ", which cannot be; it is not trusted");
         }
     }
@@ -141,20 +140,54 @@ class SmiDevicesTest {
         assertThat(device.id().uuid()).contains("GPU-0a0a0a0a-0000-4000-8000-0000000000f1");
         assertThat(device.memory().total()).isEqualTo(SmiAmount.of(MemoryBytes.ofMebibytes(24_576)));
         assertThat(device.memory().used()).isEqualTo(SmiAmount.of(MemoryBytes.ofMebibytes(830)));
-        assertThat(device.problems()).isEmpty();
+        assertThat(device.problems()).containsExactly("kind: whether it is in MIG mode is not part of this output");
+    }
+
+    /** A list of processes says nothing about the card, and the memory of one in MIG mode is shown like any other's. */
+    @Test
+    void whatADeviceIsIsUnknownWhereNothingTellsIt() {
+        String capture = "/nvidia-smi/nge-linux-x86_64__nvidia-h200-mig__590.48.01-load-";
+        SmiDevice listed = only(Optional.empty(), Recordings.text(capture + "compute-apps.csv"));
+        assertThat(listed.kind()).isEmpty();
+        assertThat(listed.problems())
+                .contains("kind: whether it has memory of its own and whether it is in MIG mode is not part of this"
+                        + " output");
+
+        String figures = "memory.total [MiB], memory.used [MiB]";
+        SmiDevice untold = only(Optional.empty(), figures + "\n1000 MiB, 10 MiB\n");
+        assertThat(untold.kind()).isEmpty();
+        assertThat(untold.problems()).containsExactly("kind: whether it is in MIG mode is not part of this output");
+        for (String mode : List.of("Disabled", "[N/A]", "[Not Supported]")) {
+            SmiDevice told = only(Optional.empty(), figures + ", mig.mode.current\n1000 MiB, 10 MiB, " + mode + "\n");
+            assertThat(told.kind()).as(mode).contains(DeviceKind.DISCRETE);
+        }
+        SmiDevice atFault =
+                only(Optional.empty(), figures + ", mig.mode.current\n1000 MiB, 10 MiB, [GPU requires reset]\n");
+        assertThat(atFault.kind()).isEmpty();
+    }
+
+    /** Drivers before 450 have no such mode; the table of one says nothing about it. */
+    @Test
+    void theTableOfADriverWithoutMigIsOfACard() {
+        SmiReport old = SmiOutput.parse(Recordings.text("/nvidia-smi/pub-15-apex-gpu0-imbalance-rtx2080ti.txt"));
+
+        assertThat(SmiDevices.of(old, Optional.empty()).devices())
+                .extracting(SmiDevice::kind)
+                .containsOnly(Optional.of(DeviceKind.DISCRETE));
     }
 
     @Test
     void figuresThatDoNotAddUpAreMarked() {
-        String header = "name, memory.total [MiB], memory.reserved [MiB], memory.used [MiB], memory.free [MiB]\n";
-        assertThat(only(Optional.empty(), header + "A100, 1000 MiB, 100 MiB, 101 MiB, 801 MiB\n")
+        String header = "memory.total [MiB], memory.reserved [MiB], memory.used [MiB], memory.free [MiB],"
+                + " mig.mode.current\n";
+        assertThat(only(Optional.empty(), header + "1000 MiB, 100 MiB, 101 MiB, 801 MiB, [N/A]\n")
                         .problems())
                 .isEmpty();
-        assertThat(only(Optional.empty(), header + "A100, 1000 MiB, 100 MiB, 0 MiB, 1000 MiB\n")
+        assertThat(only(Optional.empty(), header + "1000 MiB, 100 MiB, 0 MiB, 1000 MiB, [N/A]\n")
                         .problems())
                 .containsExactly("used + free + reserved differs from total by 104857600 bytes,"
                         + " which is more than the rounding to MiB explains");
-        SmiDevice impossible = only(Optional.empty(), header + "A100, 1000 MiB, 0 MiB, 2000 MiB, 0 MiB\n");
+        SmiDevice impossible = only(Optional.empty(), header + "1000 MiB, 0 MiB, 2000 MiB, 0 MiB, [N/A]\n");
         assertThat(impossible.memory().used()).isEqualTo(SmiAmount.unknown("used is more than total"));
     }
 

@@ -71,6 +71,21 @@ class SmiProbeTest {
     }
 
     @Test
+    void aDeviceThatIsNotWellStaysWhatItWasAndIsNothingWhereNobodyKnows() throws ProbeUnavailableException {
+        String unwell = Recordings.text(T4).replace("<current_mig>N/A<", "<current_mig>[GPU requires reset]<");
+        SmiProbe probe = open(tool.saying("-q", Recordings.text(T4)));
+        tool.saying("-q", unwell);
+        now = now.plusSeconds(2);
+        assertThat(probe.rescan()).extracting(DeviceInfo::kind).containsExactly(DeviceKind.DISCRETE);
+
+        SmiProbe another = open(tool);
+        assertThat(another.devices()).isEmpty();
+        assertThat(another.problems())
+                .extracting(DeviceProblem::text)
+                .containsExactly("kind: whether it is in MIG mode is not part of this output; it cannot be given out");
+    }
+
+    @Test
     void oneRunAnswersForAllDevicesAndForAWhile() throws ProbeUnavailableException {
         SmiProbe probe = open(tool.saying("-q", Recordings.text(T4)));
         for (int i = 0; i < 20; i++) {
@@ -133,8 +148,8 @@ class SmiProbeTest {
                 .saying(
                         "--query-gpu",
                         """
-                        index, uuid, name, memory.total [MiB], memory.used [MiB], memory.free [MiB]
-                        0, GPU-0, A100, 81920 MiB, 3 MiB, 81051 MiB
+                        index, uuid, name, memory.total [MiB], memory.used [MiB], memory.free [MiB], mig.mode.current
+                        0, GPU-0, A100, 81920 MiB, 3 MiB, 81051 MiB, Disabled
                         """);
         SmiProbe probe = open(tool);
 
