@@ -3,7 +3,7 @@ package dev.ullage.worker.sampling;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
 import dev.ullage.common.model.MemoryBytes;
-import dev.ullage.common.model.Share;
+import dev.ullage.worker.probe.UnlistedMemory;
 import java.util.Optional;
 import java.util.Set;
 
@@ -14,13 +14,6 @@ public final class ForeignMemory {
      * rewrites the ledger nor moves any limit.
      */
     static final MemoryBytes GRANULE = MemoryBytes.ofMebibytes(64);
-
-    /**
-     * Processes come to a little less than what is in use: driver and fabric hold some. More than this is somebody's.
-     */
-    private static final MemoryBytes UNLISTED = MemoryBytes.ofGibibytes(1);
-
-    private static final Share UNLISTED_SHARE = Share.ofPercent(2);
 
     private ForeignMemory() {}
 
@@ -48,11 +41,9 @@ public final class ForeignMemory {
     }
 
     private static boolean isMoreInUse(DeviceReading reading, MemoryBytes listed) {
-        return reading.memory().isPresent()
-                && reading.memory()
-                        .get()
-                        .used()
-                        .minusOrZero(listed)
-                        .isMoreThan(UNLISTED.max(reading.memory().get().total().times(UNLISTED_SHARE)));
+        return reading.memory()
+                .filter(memory ->
+                        UnlistedMemory.isOfAProcess(memory.used().minusOrZero(listed), Optional.of(memory.total())))
+                .isPresent();
     }
 }
