@@ -10,12 +10,14 @@ begin check "format, compile, unit, cluster, simulate, python, frameworks, repro
 require_build_tools
 lock_build
 forget_results
+start_framework_install
 
 failed=""
 echo "== format, compile, unit, cluster: one Maven run"
 stamp_begin
-# A failing test does not stop the run: the reports tell, and one failure hides no other.
-if maven -Dmaven.test.failure.ignore=true spotless:check verify "$@"; then
+# A failing test does not stop the run: the reports tell, and one failure hides no other. Two modules at a time: worker
+# and coordinator do not need each other. All that starts processes of the distribution comes after both, by itself.
+if maven -T 2 -Dmaven.test.failure.ignore=true spotless:check verify "$@"; then
     stamp_end
     share_class_data
 else
