@@ -34,7 +34,7 @@ PROCESSES = 64
 MIB = 1 << 20
 #: What the distribution's script gives a worker.
 WORKER_OPTIONS = ["-XX:+UseSerialGC", "-Xms24m", "-Xmx512m", "-Xmn8m", "-XX:PerfDataSamplingInterval=1000",
-                  "-XX:TieredStopAtLevel=1", "-XX:+UseTransparentHugePages"]
+                  "-XX:TieredStopAtLevel=1", "-XX:CompileThresholdScaling=0.1", "-XX:+UseTransparentHugePages"]
 SETTINGS = """
 ullage {
   node { name = "%(name)s", state-dir = "%(folder)s/%(name)s" }
@@ -118,20 +118,20 @@ def thread_ticks(pid: int) -> Counter:
     return used
 
 
-def wakeups(pid: int) -> int:
-    count = 0
+def thread_wakeups(pid: int) -> Counter:
+    count: Counter = Counter()
     for task in Path(f"/proc/{pid}/task").iterdir():
         try:
             status = (task / "status").read_text()
         except FileNotFoundError:
             continue
-        count += sum(int(line.split()[1]) for line in status.splitlines() if line.startswith("voluntary_ctxt"))
+        count[task.name] = sum(int(line.split()[1]) for line in status.splitlines() if line.startswith("voluntary_ctxt"))
     return count
 
 
 def measure(nodes: Dict[str, subprocess.Popen], seconds: float) -> Dict[str, Dict]:
     hertz = os.sysconf("SC_CLK_TCK")
-    before = {name: (ticks(Path(f"/proc/{node.pid}/stat").read_text()), thread_ticks(node.pid), wakeups(node.pid))
+    before = {name: (ticks(Path(f"/proc/{node.pid}/stat").read_text()), thread_ticks(node.pid), thread_wakeups(node.pid))
               for name, node in nodes.items()}
     start = time.monotonic()
     time.sleep(seconds)
@@ -146,7 +146,8 @@ def measure(nodes: Dict[str, subprocess.Popen], seconds: float) -> Dict[str, Dic
         found[name] = {
             "cpuPercent": round(100 * used / hertz / lasted, 2),
             "residentMiB": round(resident / 1024, 1),
-            "wakeupsPerSecond": round((wakeups(node.pid) - woken) / lasted),
+            # Without those of threads that ended meanwhile.
+            "wakeupsPerSecond": round(sum((thread_wakeups(node.pid) - woken).values()) / lasted),
             "threads": [[thread, round(100 * count / hertz / lasted, 2)] for thread, count in after.most_common(25)],
         }
     return found
@@ -171,7 +172,7 @@ def show(found: Dict[str, Dict], options: argparse.Namespace) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60, help="how long is measured")
-    parser.add_argument("--warm-up", type=float, default=150,
+    parser.add_argument("--warm-up", type=float, default=300,
                         help="seconds before that; code is compiled as it is used, and much of it is used rarely")
     parser.add_argument("--interval", default="100ms", help="the worker's sample-interval")
     parser.add_argument("--threads", action="store_true", help="which threads use it")
