@@ -142,7 +142,7 @@ class ClusterConfigTest {
     void aWorkersPaceIsAWholeNumberOfTicks() {
         assertThat(tick(10)).isEqualTo(10);
         assertThat(tick(50)).isEqualTo(50);
-        assertThat(tick(75)).isEqualTo(37);
+        assertThat(tick(75)).isEqualTo(75);
         assertThat(tick(100)).isEqualTo(100);
         assertThat(tick(130)).isEqualTo(65);
         assertThat(tick(1000)).isEqualTo(100);
