@@ -125,14 +125,16 @@ def thread_wakeups(pid: int) -> Counter:
             status = (task / "status").read_text()
         except FileNotFoundError:
             continue
-        count[task.name] = sum(int(line.split()[1]) for line in status.splitlines() if line.startswith("voluntary_ctxt"))
+        count[task.name] = sum(
+            int(line.split()[1]) for line in status.splitlines() if line.startswith("voluntary_ctxt"))
     return count
 
 
 def measure(nodes: Dict[str, subprocess.Popen], seconds: float) -> Dict[str, Dict]:
     hertz = os.sysconf("SC_CLK_TCK")
-    before = {name: (ticks(Path(f"/proc/{node.pid}/stat").read_text()), thread_ticks(node.pid), thread_wakeups(node.pid))
-              for name, node in nodes.items()}
+    before = {
+        name: (ticks(Path(f"/proc/{node.pid}/stat").read_text()), thread_ticks(node.pid), thread_wakeups(node.pid))
+        for name, node in nodes.items()}
     start = time.monotonic()
     time.sleep(seconds)
     lasted = time.monotonic() - start
