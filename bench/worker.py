@@ -2,7 +2,7 @@
 """What a whole worker costs at a short interval: 8 devices with 64 processes each, read every 100 ms and reported to a
 coordinator in another process, beside a bare JVM that is a member of the same cluster and does nothing.
 
-    python3 bench/worker.py [--seconds 60] [--interval 100ms] [--threads] [--json]
+    python3 bench/worker.py [--seconds 60] [--interval 100ms] [--members 3] [--threads] [--json]
 
 Processor time (user and system) is what the kernel counted for each process, so other load disturbs it less than it
 disturbs a clock. The devices are the stand-in for NVML that the tests use, their processes are real ones that sleep.
@@ -82,10 +82,10 @@ def settings(folder: Path, name: str, interval: str, ports: Dict[str, int]) -> P
     return file
 
 
-def bare_command(folder: Path, file: Path) -> List[str]:
-    class_path = f"{folder}/classes:{DIST}/lib/*"
+def compile_bare(folder: Path) -> str:
+    """The class path of a member that does nothing."""
     subprocess.run(["javac", "-d", folder / "classes", "-cp", f"{DIST}/lib/*", BARE], check=True)
-    return ["java", *WORKER_OPTIONS, "-cp", class_path, "dev.ullage.bench.BareMember", str(file)]
+    return f"{folder}/classes:{DIST}/lib/*"
 
 
 def wait_for_devices(port: int, expected: int) -> None:
@@ -177,11 +177,14 @@ def main() -> int:
     parser.add_argument("--warm-up", type=float, default=300,
                         help="seconds before that; code is compiled as it is used, and much of it is used rarely")
     parser.add_argument("--interval", default="100ms", help="the worker's sample-interval")
+    parser.add_argument("--members", type=int, default=3, help="nodes in all: coordinator, worker, and bare ones")
     parser.add_argument("--threads", action="store_true", help="which threads use it")
     parser.add_argument("--java-options", default="", help="further JVM options of the worker")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--keep", action="store_true", help="leave the folder with settings and logs")
     options = parser.parse_args()
+    if options.members < 3:
+        parser.error(f"--members {options.members}: 3 or more, of which one is a coordinator, one a worker, one bare")
     if not (DIST / "bin" / "ullage").exists():
         raise SystemExit(f"no distribution at {DIST}: run ./ullage --version first")
     folder = Path(tempfile.mkdtemp(prefix="ullage-worker-bench-"))
@@ -193,9 +196,13 @@ def main() -> int:
         nodes["coordinator"] = start(folder, "coordinator", options, ports)
         wait_for_devices(ports["http"], 0)
         nodes["worker"] = start(folder, "worker", options, ports)
-        bare = bare_command(folder, settings(folder, "bare", options.interval, ports))
-        with open(folder / "bare.log", "w", encoding="utf-8") as log:
-            nodes["bare member"] = subprocess.Popen(bare, stdout=log, stderr=log)
+        class_path = compile_bare(folder)
+        for member in range(2, options.members):
+            name = "bare member" if member == 2 else f"bare member {member - 1}"
+            file = settings(folder, name.replace(" ", "-"), options.interval, ports)
+            bare = ["java", *WORKER_OPTIONS, "-cp", class_path, "dev.ullage.bench.BareMember", str(file)]
+            with open(folder / f"{name}.log", "w", encoding="utf-8") as log:
+                nodes[name] = subprocess.Popen(bare, stdout=log, stderr=log)
         wait_for_devices(ports["http"], DEVICES)
         time.sleep(options.warm_up)
         for name, node in nodes.items():
