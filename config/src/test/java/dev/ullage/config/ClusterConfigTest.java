@@ -124,8 +124,6 @@ class ClusterConfigTest {
         assertThat(duration(worker, "pekko.scheduler.tick-duration"))
                 .isEqualTo(50)
                 .isEqualTo(duration(worker, "pekko.cluster.scheduler.tick-duration"));
-        assertThat(worker.getInt("pekko.cluster.failure-detector.monitored-by-nr-of-members"))
-                .isEqualTo(3);
         assertThat(worker.getString("pekko.cluster.downing-provider-class")).endsWith("SplitBrainResolverProvider");
         assertThat(pekkoConfig().getInt("pekko.actor.internal-dispatcher.fork-join-executor.parallelism-min"))
                 .isEqualTo(4);
