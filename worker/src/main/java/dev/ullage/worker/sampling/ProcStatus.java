@@ -43,12 +43,12 @@ public record ProcStatus(long pid, long parent, List<Long> namespacePids) {
     }
 
     private static Optional<List<Long>> numbers(String name, String status) {
-        // The first line is the name of the program, in which the kernel writes no line break as it is.
-        int before = status.indexOf('\n' + name);
-        if (before < 0) {
+        // The kernel writes no line break of a program's name as it is.
+        int line = status.startsWith(name) ? 0 : status.indexOf('\n' + name) + 1;
+        if (!status.startsWith(name, line)) {
             return Optional.empty();
         }
-        int from = before + 1 + name.length();
+        int from = line + name.length();
         int end = status.indexOf('\n', from);
         String text = status.substring(from, end < 0 ? status.length() : end).strip();
         return NUMBERS.matcher(text).matches()
