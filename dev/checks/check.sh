@@ -10,7 +10,6 @@ begin check "format, compile, unit, cluster, simulate, python, frameworks, repro
 require_build_tools
 lock_build
 forget_results
-start_framework_install
 
 failed=""
 echo "== format, compile, unit, cluster: one Maven run"

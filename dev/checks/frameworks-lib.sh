@@ -3,29 +3,17 @@
 FRAMEWORKS_VENV="$ROOT/target/frameworks-venv"
 FRAMEWORKS_PINS="$ROOT/dev/checks/frameworks-requirements.txt"
 FRAMEWORKS_LOG="$ROOT/target/frameworks-venv.log"
-FRAMEWORKS_OBSTACLE="$ROOT/target/frameworks-venv.obstacle"
 FRAMEWORKS_RESULTS="$ROOT/target/python-frameworks-tests.json"
-FRAMEWORKS_INSTALL=""
 
 # What pip says when it reached no package index, whatever the reason.
 NO_INDEX='NewConnectionError|NameResolutionError|ConnectTimeoutError|ReadTimeoutError|ProxyError'
 NO_INDEX="$NO_INDEX|Network is unreachable"
 
-# Makes the environment beside whatever comes next: it is mostly a download.
-start_framework_install() {
-    local python=${FRAMEWORKS_PYTHON:-/usr/bin/python3}
-    [ -x "$(command -v "$python")" ] || python=python3
-    mkdir -p "$ROOT/target"
-    framework_obstacle "$python" >"$FRAMEWORKS_OBSTACLE" 9>&- </dev/null &
-    FRAMEWORKS_INSTALL=$!
-}
-
-# Runs the tests once the environment is there, or records why they are skipped.
+# Runs the tests, or records why they are skipped.
 run_framework_tests() {
-    local reason
-    [ -n "$FRAMEWORKS_INSTALL" ] || start_framework_install
-    if wait "$FRAMEWORKS_INSTALL"; then
-        reason=$(cat "$FRAMEWORKS_OBSTACLE")
+    local python=${FRAMEWORKS_PYTHON:-/usr/bin/python3} reason
+    [ -x "$(command -v "$python")" ] || python=python3
+    if reason=$(framework_obstacle "$python"); then
         echo "skipped: $reason"
         printf '{"run": 1, "failed": [], "skipped": [{"test": "tests.frameworks", "reason": "%s"}]}\n' "$reason" \
             >"$FRAMEWORKS_RESULTS"
@@ -50,6 +38,7 @@ framework_obstacle() {
     fi
     echo "installing TensorFlow, Keras and JAX (about 300 MB to fetch, 2 GB in target/frameworks-venv, once) ..." >&2
     rm -rf "$FRAMEWORKS_VENV"
+    mkdir -p "$ROOT/target"
     if ! "$python" -m venv "$FRAMEWORKS_VENV" >"$FRAMEWORKS_LOG" 2>&1; then
         rm -rf "$FRAMEWORKS_VENV"
         echo "$python cannot make virtual environments (Debian: python3-venv)"
