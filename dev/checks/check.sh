@@ -14,9 +14,8 @@ forget_results
 failed=""
 echo "== format, compile, unit, cluster: one Maven run"
 stamp_begin
-# A failing test does not stop the run: the reports tell, and one failure hides no other. Two modules at a time: worker
-# and coordinator do not need each other. All that starts processes of the distribution comes after both, by itself.
-if maven -T 2 -Dmaven.test.failure.ignore=true spotless:check verify "$@"; then
+# A failing test does not stop the run: the reports tell, and one failure hides no other.
+if maven -Dmaven.test.failure.ignore=true spotless:check verify "$@"; then
     stamp_end
     share_class_data
 else
