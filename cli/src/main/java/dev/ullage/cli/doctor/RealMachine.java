@@ -96,8 +96,7 @@ final class RealMachine implements Machine {
                     ? new Printed(Optional.of(new String(Files.readAllBytes(output), StandardCharsets.UTF_8)), "")
                     : new Printed(Optional.empty(), "it ended with code " + process.exitValue());
         }
-        process.descendants().forEach(ProcessHandle::destroyForcibly);
-        process.destroyForcibly();
+        ChildOutput.end(process);
         return new Printed(
                 Optional.empty(),
                 end == End.TOO_MUCH

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A C function that takes up to three addresses, called without what JNA's proxies spend on each call: they cost ten
- * times what the function does, and some functions are called for each device at each reading. Threads: any.
+ * A C function that takes up to three addresses, called without what JNA's proxies spend on each call: they cost many
+ * times what a call does, and some functions are called for each device at each reading. Threads: any.
  */
 interface DirectFunction {
     /**

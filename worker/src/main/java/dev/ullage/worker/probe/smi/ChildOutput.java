@@ -23,6 +23,12 @@ public final class ChildOutput {
 
     private ChildOutput() {}
 
+    /** Ends the child and what it has started; a child that is stuck in a driver stays. */
+    public static void end(Process child) {
+        child.descendants().forEach(ProcessHandle::destroyForcibly);
+        child.destroyForcibly();
+    }
+
     /** Blocks. */
     public static End await(Process child, Path output, Duration deadline, long mostBytes)
             throws IOException, InterruptedException {

@@ -103,8 +103,7 @@ final class SmiChild implements SmiTool {
     }
 
     private void end(Process child) {
-        child.descendants().forEach(ProcessHandle::destroyForcibly);
-        child.destroyForcibly();
+        ChildOutput.end(child);
         try {
             if (child.waitFor(timeToDie.toMillis(), TimeUnit.MILLISECONDS)) {
                 return;

@@ -83,7 +83,7 @@ public record SmiDevices(List<SmiDevice> devices, List<String> problems) {
         if (!isModeTold) {
             untold.add("whether it is in MIG mode");
         }
-        problems.add("kind: " + String.join(" and ", untold) + " is not part of this output");
+        problems.add("kind: " + String.join(" and ", untold) + " cannot be told from this output");
         return Optional.empty();
     }
 

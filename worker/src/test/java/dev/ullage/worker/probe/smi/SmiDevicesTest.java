@@ -140,7 +140,8 @@ class SmiDevicesTest {
         assertThat(device.id().uuid()).contains("GPU-0a0a0a0a-0000-4000-8000-0000000000f1");
         assertThat(device.memory().total()).isEqualTo(SmiAmount.of(MemoryBytes.ofMebibytes(24_576)));
         assertThat(device.memory().used()).isEqualTo(SmiAmount.of(MemoryBytes.ofMebibytes(830)));
-        assertThat(device.problems()).containsExactly("kind: whether it is in MIG mode is not part of this output");
+        assertThat(device.problems())
+                .containsExactly("kind: whether it is in MIG mode cannot be told from this output");
     }
 
     /** A list of processes says nothing about the card, and the memory of one in MIG mode is shown like any other's. */
@@ -150,13 +151,15 @@ class SmiDevicesTest {
         SmiDevice listed = only(Optional.empty(), Recordings.text(capture + "compute-apps.csv"));
         assertThat(listed.kind()).isEmpty();
         assertThat(listed.problems())
-                .contains("kind: whether it has memory of its own and whether it is in MIG mode is not part of this"
-                        + " output");
+                .contains(
+                        "kind: whether it has memory of its own and whether it is in MIG mode cannot be told from this"
+                                + " output");
 
         String figures = "memory.total [MiB], memory.used [MiB]";
         SmiDevice untold = only(Optional.empty(), figures + "\n1000 MiB, 10 MiB\n");
         assertThat(untold.kind()).isEmpty();
-        assertThat(untold.problems()).containsExactly("kind: whether it is in MIG mode is not part of this output");
+        assertThat(untold.problems())
+                .containsExactly("kind: whether it is in MIG mode cannot be told from this output");
         for (String mode : List.of("Disabled", "[N/A]", "[Not Supported]")) {
             SmiDevice told = only(Optional.empty(), figures + ", mig.mode.current\n1000 MiB, 10 MiB, " + mode + "\n");
             assertThat(told.kind()).as(mode).contains(DeviceKind.DISCRETE);

@@ -82,7 +82,8 @@ class SmiProbeTest {
         assertThat(another.devices()).isEmpty();
         assertThat(another.problems())
                 .extracting(DeviceProblem::text)
-                .containsExactly("kind: whether it is in MIG mode is not part of this output; it cannot be given out");
+                .containsExactly(
+                        "kind: whether it is in MIG mode cannot be told from this output; it cannot be given out");
     }
 
     @Test
