@@ -85,17 +85,21 @@ abstract class NodeCommand implements Callable<Integer> {
             end.countDown();
         };
         CountDownLatch closed = new CountDownLatch(1);
+        endOnSignal(end, closed);
         try (UllageNode running = UllageNode.start(settings, roles, new SteadyClock(), onLost)) {
-            endOnSignal(end, closed);
-            announce(running, settings);
+            boolean ready = running.awaitReady(READY_WITHIN, end);
+            if (end.getCount() > 0) {
+                announce(running, settings, ready);
+            }
             end.await();
         } finally {
+            end.countDown();
             closed.countDown();
         }
         return (lost.get() ? ExitCode.STATE_UNUSABLE : ExitCode.OK).code();
     }
 
-    /** Lets SIGTERM and SIGINT end the node in order, with exit code 0 when that worked. */
+    /** Lets SIGTERM and SIGINT end the node in order, also while it starts, with exit code 0 when that worked. */
     private static void endOnSignal(CountDownLatch end, CountDownLatch closed) {
         Thread hook = new Thread(
                 () -> {
@@ -114,9 +118,8 @@ abstract class NodeCommand implements Callable<Integer> {
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
-    private void announce(UllageNode running, UllageSettings settings) {
+    private void announce(UllageNode running, UllageSettings settings, boolean ready) {
         PrintWriter out = environment.out();
-        boolean ready = running.awaitReady(READY_WITHIN);
         Duration sinceStart =
                 Duration.ofMillis(ManagementFactory.getRuntimeMXBean().getUptime());
         out.printf(

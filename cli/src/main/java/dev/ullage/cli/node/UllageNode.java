@@ -41,10 +41,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.apache.pekko.actor.Address;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -337,11 +337,14 @@ public final class UllageNode implements AutoCloseable {
         }
     }
 
-    /** Waits until {@link #isReady()}; returns whether that came true in time. */
-    public boolean awaitReady(Duration timeout) {
+    /**
+     * Waits until {@link #isReady()}; returns whether that came true in time.
+     *
+     * @param end of the waiting, however much time is left
+     */
+    public boolean awaitReady(Duration timeout, CountDownLatch end) throws InterruptedException {
         long deadline = clock.millis() + timeout.toMillis();
-        while (clock.millis() < deadline && !Thread.currentThread().isInterrupted()) {
-            LockSupport.parkNanos(READY_POLL.toNanos());
+        while (clock.millis() < deadline && !end.await(READY_POLL.toMillis(), TimeUnit.MILLISECONDS)) {
             if (isReady()) {
                 return true;
             }

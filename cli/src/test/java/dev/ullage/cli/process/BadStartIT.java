@@ -57,6 +57,27 @@ class BadStartIT {
     }
 
     @Test
+    void aWorkerThatHasFoundNoCoordinatorYetEndsInOrderWhenItIsTold() throws IOException {
+        Path file = Files.writeString(
+                folder.resolve("alone.conf"),
+                "ullage.cluster { port = 0, seed-nodes = [\"127.0.0.1:%d\"] }%n".formatted(Ports.free()));
+        try (TestProcess worker = ullage(
+                "worker",
+                "--config",
+                file.toString(),
+                "--state",
+                up(folder.resolve("s")),
+                "--simulate",
+                "1xH100-80G")) {
+            worker.awaitOutput("worker started", END_WITHIN);
+
+            assertThat(worker.stop()).as(worker.log()).isZero();
+
+            assertThat(worker.log()).doesNotContain("joining again").doesNotContain("addJvmShutdownHook");
+        }
+    }
+
+    @Test
     void aPortInUseIsNamed() throws IOException {
         assertPortInUseIsNamed("--port", "--cluster-port");
     }
