@@ -17,16 +17,16 @@ stamp_begin
 # A failing test does not stop the run: the reports tell, and one failure hides no other.
 if maven -Dmaven.test.failure.ignore=true spotless:check verify "$@"; then
     stamp_end
-    share_class_data
 else
     failed="$failed maven"
 fi
 echo "== simulate: the protocol under seeds"
 "$ROOT/dev/checks/simulate.sh" || failed="$failed simulate"
+start_beside run_framework_tests
 echo "== python: tests of the rank client"
 run_python_tests || failed="$failed python"
-echo "== frameworks: the rank client with TensorFlow, Keras and JAX"
-run_framework_tests || failed="$failed frameworks"
+echo "== frameworks: the rank client with TensorFlow, Keras and JAX, beside the former"
+await_beside || failed="$failed frameworks"
 if [ -z "$failed" ]; then
     "$ROOT/dev/checks/repro.sh" || failed="$failed repro"
 else

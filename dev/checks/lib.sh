@@ -15,6 +15,7 @@ fail() {
 CHECK_NAME=""
 LOCK_FOLDER=""
 STARTED_NODE=""
+STARTED_BESIDE=""
 
 # begin NAME DESCRIPTION: says what a check does and, when the script ends, how it went and how long it took.
 begin() {
@@ -26,6 +27,7 @@ begin() {
 at_exit() {
     local status=$? verdict=ok
     [ -z "$STARTED_NODE" ] || kill -KILL "$STARTED_NODE" 2>/dev/null || true
+    [ -z "$STARTED_BESIDE" ] || kill -TERM -- "-$STARTED_BESIDE" 2>/dev/null || true
     [ -z "$LOCK_FOLDER" ] || rmdir "$LOCK_FOLDER" 2>/dev/null || true
     if [ -n "$CHECK_NAME" ]; then
         [ "$status" -eq 0 ] || verdict="FAILED ($status)"
@@ -33,6 +35,24 @@ at_exit() {
     fi
 }
 trap at_exit EXIT
+
+# start_beside COMMAND: runs it while the script goes on, in a process group of its own, which ends with the script,
+# however that ends. One at a time; await_beside waits for it, shows what it printed, and has its exit status.
+start_beside() {
+    mkdir -p "$ROOT/target"
+    set -m
+    "$@" >"$ROOT/target/beside.log" 2>&1 </dev/null &
+    STARTED_BESIDE=$!
+    set +m
+}
+
+await_beside() {
+    local status=0
+    wait "$STARTED_BESIDE" || status=$?
+    STARTED_BESIDE=""
+    cat "$ROOT/target/beside.log"
+    return "$status"
+}
 
 # Maven in the repository's root. It must not inherit the lock: a process it leaves behind would keep it.
 maven() {
@@ -159,17 +179,25 @@ build_distribution() {
     echo "Built in $((SECONDS - started)) s." >&2
 }
 
-# Leaves an archive of the classes that a start loads beside the jars, for bin/ullage. Best effort: without it all is
+# Leaves archives of the classes that a start loads beside the jars, for bin/ullage. Best effort: without them all is
 # well, only slower.
 share_class_data() {
-    local folder="$ROOT/target/class-data" waited=0
-    rm -rf "$folder"
-    mkdir -p "$folder"
     echo "  keeping the classes of a start, for quicker ones" >&2
-    ULLAGE_JAVA_OPTS="-XX:ArchiveClassesAtExit=$DIST/lib/ullage.jsa -Xlog:cds=off -Xlog:cds+dynamic=off" \
-        "$DIST/bin/ullage" up --simulate 1xH100-80G --state "$folder" --port 0 >"$folder/log" 2>&1 9>&- </dev/null &
+    archive_classes ullage.jsa ' is ready' up --port 0
+    # Without a coordinator it is as ready as it gets when it is a member of a cluster.
+    archive_classes ullage-worker.jsa 'member of a cluster' worker --cluster-port 0
+}
+
+# archive_classes FILE TEXT COMMAND...: of a start with simulated devices that goes on until it has printed TEXT.
+archive_classes() {
+    local archive="$DIST/lib/$1" text=$2 folder="$ROOT/target/class-data" waited=0
+    shift 2
+    rm -rf "$folder" "$archive"
+    mkdir -p "$folder"
+    ULLAGE_JAVA_OPTS="-XX:ArchiveClassesAtExit=$archive -Xlog:cds=off -Xlog:cds+dynamic=off" \
+        "$DIST/bin/ullage" "$@" --simulate 1xH100-80G --state "$folder" >"$folder/log" 2>&1 9>&- </dev/null &
     STARTED_NODE=$!
-    until grep -qs ' is ready' "$folder/log" || [ "$waited" -ge 120 ] || ! kill -0 "$STARTED_NODE" 2>/dev/null; do
+    until grep -qs "$text" "$folder/log" || [ "$waited" -ge 120 ] || ! kill -0 "$STARTED_NODE" 2>/dev/null; do
         sleep 0.25
         waited=$((waited + 1))
     done

@@ -36,19 +36,6 @@ class EstimatedQueueIT {
                 time.sleep(0.05)
             """;
 
-    /** As in LauncherIT: torch 1.13 on Python 3.11 needs its streams redirected. */
-    private static final List<String> TORCHRUN = List.of(
-            Distribution.PYTHON,
-            "-m",
-            "torch.distributed.run",
-            "--standalone",
-            "--redirects",
-            "1",
-            "--tee",
-            "1",
-            "--nproc_per_node",
-            "2");
-
     @TempDir
     private Path folder;
 
@@ -74,7 +61,7 @@ class EstimatedQueueIT {
                 estimate(measure).toString()));
         command.addAll(List.of(options));
         command.add("--");
-        command.addAll(TORCHRUN);
+        command.addAll(TorchRun.of(2));
         command.add(Files.writeString(folder.resolve("train.py"), SCRIPT).toString());
         command.add(end().toString());
         return command;

@@ -55,28 +55,12 @@ class EvennessIT {
     }
 
     private TestProcess job(String mode) throws IOException {
-        List<String> command = List.of(
-                Distribution.PYTHON,
-                "-m",
-                "torch.distributed.run",
-                "--nproc_per_node",
-                Integer.toString(RANKS),
-                "--redirects",
-                "1",
-                "--tee",
-                "1",
-                "--rdzv_backend",
-                "c10d",
-                "--rdzv_endpoint",
-                "127.0.0.1:" + Ports.free(),
-                "--rdzv_id",
-                "even-" + mode,
-                Path.of("src/test/resources/even_job.py").toAbsolutePath().toString(),
-                mode);
+        List<String> script = List.of(
+                Path.of("src/test/resources/even_job.py").toAbsolutePath().toString(), mode);
         return TestProcess.start(
                 folder,
                 "job",
-                command,
+                UpNode.concat(TorchRun.of(RANKS), script),
                 Map.of(
                         "ULLAGE_SOCKET",
                         folder.resolve("state/ranks.sock").toString(),

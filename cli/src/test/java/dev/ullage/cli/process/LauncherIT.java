@@ -25,22 +25,6 @@ class LauncherIT {
     private static final long GIB = 1L << 30;
     private static final List<String> TRAINER =
             List.of(Distribution.PYTHON, "-m", "ullage.demo.trainer", "--ddp", "--model", "torch");
-    /**
-     * torchrun, as a module so that it runs on Debian's interpreter. Streams are redirected because torch 1.13 on
-     * Python 3.11 cannot read its own default for that option (a flag of value 0 is not iterated any more).
-     */
-    private static final List<String> TORCHRUN = List.of(
-            Distribution.PYTHON,
-            "-m",
-            "torch.distributed.run",
-            "--standalone",
-            "--nproc_per_node",
-            "4",
-            "--redirects",
-            "1",
-            "--tee",
-            "1",
-            "--no_python");
 
     private static final List<String> MPIRUN = List.of("mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "4");
     private static final Map<String, String> RENDEZVOUS =
@@ -56,8 +40,9 @@ class LauncherIT {
 
     @Test
     void torchrunRanksAreLimitedLiveAndADeadOneFreesItsGrant() {
+        List<String> torchrun = UpNode.concat(TorchRun.of(4), List.of("--no_python"));
         try (UpNode node = UpNode.start(folder, "4xH100-80G");
-                TestProcess job = node.launch("torchrun", command(TORCHRUN, "--seconds", "60"), Map.of())) {
+                TestProcess job = node.launch("torchrun", command(torchrun, "--seconds", "60"), Map.of())) {
             JsonNode status = awaitRanks(node, job);
             assertAreTheRanks(status, "torchrun");
 

@@ -26,19 +26,6 @@ class MigRunIT {
                 time.sleep(0.05)
             """;
 
-    /** As in LauncherIT: torch 1.13 on Python 3.11 needs its streams redirected. */
-    private static final List<String> TORCHRUN = List.of(
-            Distribution.PYTHON,
-            "-m",
-            "torch.distributed.run",
-            "--standalone",
-            "--redirects",
-            "1",
-            "--tee",
-            "1",
-            "--nproc_per_node",
-            "2");
-
     private static final List<String> MPIRUN =
             List.of("mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "3", Distribution.PYTHON);
 
@@ -73,8 +60,8 @@ class MigRunIT {
                 TestProcess deepspeed = node.launch(
                         "deepspeed",
                         run(node, List.of("--job-file", file.toString()), List.of("deepspeed", "--num_gpus=2")));
-                TestProcess job =
-                        node.launch("run", run(node, List.of("--wait", "--job-file", file.toString()), TORCHRUN))) {
+                TestProcess job = node.launch(
+                        "run", run(node, List.of("--wait", "--job-file", file.toString()), TorchRun.of(2)))) {
             assertThat(deepspeed.awaitExit(WITHIN)).as(deepspeed.log()).isEqualTo(6);
             assertThat(deepspeed.log()).contains("job.conf:1: mig: deepspeed counts the devices that CUDA shows");
             JsonNode status = awaitRanks(node, job, 2);

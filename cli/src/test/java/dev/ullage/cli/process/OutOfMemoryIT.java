@@ -27,16 +27,6 @@ class OutOfMemoryIT {
     private static final List<Integer> FAILING = List.of(3, 7, 11, 15, 19);
     private static final Duration END_WITHIN = Duration.ofMinutes(4);
     private static final double MEDIAN_SECONDS = 0.25;
-    private static final List<String> TORCHRUN = List.of(
-            Distribution.PYTHON,
-            "-m",
-            "torch.distributed.run",
-            "--nproc_per_node",
-            Integer.toString(RANKS),
-            "--redirects",
-            "1",
-            "--tee",
-            "1");
 
     @TempDir
     private Path folder;
@@ -94,10 +84,7 @@ class OutOfMemoryIT {
     }
 
     private static List<JsonNode> run(UpNode node, String name, List<String> arguments) throws IOException {
-        // Not standalone: that is one fixed port for every torchrun of a host.
-        List<String> rendezvous =
-                List.of("--rdzv_backend", "c10d", "--rdzv_endpoint", "127.0.0.1:" + Ports.free(), "--rdzv_id", name);
-        List<String> command = UpNode.concat(TORCHRUN, UpNode.concat(rendezvous, arguments));
+        List<String> command = UpNode.concat(TorchRun.of(RANKS), arguments);
         try (TestProcess job = node.launch(name, command, Map.of("GLOO_SOCKET_IFNAME", "lo"))) {
             assertThat(job.awaitExit(END_WITHIN)).as(job.log()).isZero();
             List<JsonNode> ranks = new ArrayList<>();

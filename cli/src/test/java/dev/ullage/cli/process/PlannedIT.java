@@ -24,16 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 class PlannedIT {
     private static final Duration WITHIN = Duration.ofMinutes(2);
     private static final String DEVICES = "2xH100-80G";
-    private static final List<String> TORCHRUN = List.of(
-            Distribution.PYTHON,
-            "-m",
-            "torch.distributed.run",
-            "--nproc_per_node",
-            "2",
-            "--redirects",
-            "1",
-            "--tee",
-            "1");
 
     /** The shape of planned_job.py. */
     private static final String ESTIMATE =
@@ -77,17 +67,11 @@ class PlannedIT {
                 estimate().toString(),
                 "--");
         List<String> script = List.of(
-                "--rdzv_backend",
-                "c10d",
-                "--rdzv_endpoint",
-                "127.0.0.1:" + Ports.free(),
-                "--rdzv_id",
-                "pipeline",
                 Path.of("src/test/resources/planned_job.py").toAbsolutePath().toString(),
                 folder.resolve("samples").toString(),
                 end().toString());
         return node.launch(
-                "run", UpNode.concat(run, UpNode.concat(TORCHRUN, script)), Map.of("GLOO_SOCKET_IFNAME", "lo"));
+                "run", UpNode.concat(run, UpNode.concat(TorchRun.of(2), script)), Map.of("GLOO_SOCKET_IFNAME", "lo"));
     }
 
     private static JsonNode await(UpNode node, TestProcess job, String what, Condition condition) {

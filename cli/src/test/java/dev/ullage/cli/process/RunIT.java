@@ -20,10 +20,6 @@ class RunIT {
     private static final Duration WITHIN = Duration.ofMinutes(2);
     private static final long GIB = 1L << 30;
 
-    /** As in LauncherIT: torch 1.13 on Python 3.11 needs its streams redirected. */
-    private static final List<String> TORCHRUN = List.of(
-            Distribution.PYTHON, "-m", "torch.distributed.run", "--standalone", "--redirects", "1", "--tee", "1");
-
     /** Trains by the client's own API until it is told to end; says each signal it gets. */
     private static final String SCRIPT =
             """
@@ -121,8 +117,9 @@ class RunIT {
         List<String> options =
                 List.of("--job", "nightly", "--policy", "world-share", "--json", summary.toString(), "--require");
         try (UpNode node = UpNode.start(folder, "4xH100-80G");
-                TestProcess job =
-                        start(node, run(node, options, UpNode.concat(TORCHRUN, List.of("--nproc_per_node", "2")), 0))) {
+                TestProcess job = start(
+                        node,
+                        run(node, options, UpNode.concat(TorchRun.STANDALONE, List.of("--nproc_per_node", "2")), 0))) {
             awaitRanks(node, job, 2);
             // 80 GiB less the reserve of 20 %, for a world of two, once the first samples have said how large it is.
             JsonNode status = node.api()
