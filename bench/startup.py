@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """How long `ullage up` takes from the start of the JVM until a coordinator plans and the rank socket is open.
 
-The node says so itself, by the JVM's own clock. Each round starts one with and one without the archive of loaded
-classes that the build leaves, in turn, so that a busy machine disturbs both alike. Needs a distribution (any ./ullage
-command builds it).
+The node says so itself, by the JVM's own clock. Each round starts one with the archive of loaded classes that the build
+leaves, one with it at a random address, as Java has it by itself, and one without any, not even Java's own; in turn, so
+that a busy machine disturbs all alike. Needs a distribution (any ./ullage command builds it) and Java 17 to 21.
 
   python3 bench/startup.py [--rounds N] [--json]
 """
@@ -24,7 +24,11 @@ from typing import Dict, List
 ULLAGE = Path(__file__).resolve().parent.parent / "cli" / "target" / "dist" / "bin" / "ullage"
 READY = re.compile(r"is ready \(([0-9.]+) s\)")
 TARGET_SECONDS = 3.0
-VARIANTS = {"with class archive": "", "without": "-Xshare:off"}
+VARIANTS = {
+    "with class archive": "",
+    "at a random address": "-XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=1",
+    "without": "-Xshare:off",
+}
 
 
 def ready_seconds(java_options: str) -> float:
