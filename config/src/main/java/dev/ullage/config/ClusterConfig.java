@@ -23,8 +23,8 @@ public final class ClusterConfig {
     /** Dispatcher for calls that wait; in both kinds of ActorSystem. */
     public static final String BLOCKING_DISPATCHER = "ullage.blocking-dispatcher";
 
-    /** Nothing in a worker is timed more finely than this, but its readings where they are quicker. */
-    private static final Duration LONGEST_TICK = Duration.ofMillis(100);
+    /** Nothing in a worker is timed more finely than this; whoever reads devices keeps a time of its own. */
+    private static final Duration LONGEST_TICK = Duration.ofMillis(125);
 
     /**
      * For so long the first seed node asks the others before it begins a cluster of its own. Where all of them are

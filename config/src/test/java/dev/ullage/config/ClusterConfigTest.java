@@ -145,7 +145,7 @@ class ClusterConfigTest {
         assertThat(tick(75)).isEqualTo(75);
         assertThat(tick(100)).isEqualTo(100);
         assertThat(tick(130)).isEqualTo(65);
-        assertThat(tick(1000)).isEqualTo(100);
+        assertThat(tick(250)).isEqualTo(125);
     }
 
     private static long tick(long paceMillis) {

@@ -93,7 +93,7 @@ public final class WorkerRuntime implements AutoCloseable {
     public static WorkerRuntime start(Setup setup, Clock clock) throws WorkerStartException {
         OwnershipLocks locks = new OwnershipLocks();
         DeviceReaders readers = new DeviceReaders(
-                setup.devices().probe(), PROC, setup.settings().sampleInterval());
+                setup.devices().probe(), PROC, setup.settings().sampleInterval(), clock);
         TurnDesk turns = new TurnDesk(setup.settings().turnDeadline(), clock);
         DeviceRoster roster = new DeviceRoster(setup, locks, readers, turns, clock);
         try {
@@ -137,8 +137,8 @@ public final class WorkerRuntime implements AutoCloseable {
                 HostWatch.of(new HostReader(settings.host())),
                 clock,
                 setup.onLost());
-        ActorSystem<WorkerHub.Command> system = ActorSystem.create(
-                WorkerHub.create(hub), "ullage-worker", ClusterConfig.localConfig(settings.sampleInterval()));
+        ActorSystem<WorkerHub.Command> system =
+                ActorSystem.create(WorkerHub.create(hub), "ullage-worker", ClusterConfig.localConfig(settings.tick()));
         try {
             RankServer server = port.open(
                     setup.stateDir().resolve(SOCKET_NAME),

@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -128,7 +129,7 @@ public final class DevicesCommand implements Callable<Integer> {
 
     /** A device that does not answer is shown as one, beside the others. Lets go of the driver. */
     private static ShownSource read(GpuProbe probe, boolean measureContext) {
-        try (DeviceReaders readers = new DeviceReaders(probe, PROC, READ_WITHIN)) {
+        try (DeviceReaders readers = new DeviceReaders(probe, PROC, READ_WITHIN, Clock.systemUTC())) {
             ShownSource source = ShownSource.of(probe, device -> readers.readWithin(device, READ_WITHIN));
             return measureContext ? withContexts(source, probe) : source;
         }

@@ -5,6 +5,7 @@ import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.worker.probe.GpuProbe;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -16,6 +17,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -45,7 +47,11 @@ public final class DeviceReaders implements AutoCloseable {
     private final GpuProbe probe;
     private final Path proc;
     private final Duration interval;
-    private final ThreadPoolExecutor threads = SingleCall.threads("probe-reader", CALM_THREADS, Duration.ZERO);
+    /** Once they are shut down, nothing that they are given is run, and nobody is told. */
+    private final ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(
+            CALM_THREADS, SingleCall.daemons("probe-reader"), new ThreadPoolExecutor.DiscardPolicy());
+
+    private final ReadingPace pace;
     private final Set<DeviceId> late = new TreeSet<>();
     private final Map<DeviceId, Reader> readers = new ConcurrentHashMap<>();
     private final SingleCall scan = new SingleCall("probe-scan");
@@ -55,11 +61,17 @@ public final class DeviceReaders implements AutoCloseable {
     /**
      * @param proc where processes are looked up
      * @param interval between two readings of a device, about
+     * @param clock one that is never set back
      */
-    public DeviceReaders(GpuProbe probe, Path proc, Duration interval) {
+    public DeviceReaders(GpuProbe probe, Path proc, Duration interval, Clock clock) {
         this.probe = probe;
         this.proc = proc;
         this.interval = interval;
+        this.pace = new ReadingPace(this::runAfter, interval, clock);
+    }
+
+    private void runAfter(Duration delay, Runnable beat) {
+        var unused = threads.schedule(beat, delay.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** A reading, and where each process in it comes from, looked up right after it. */
@@ -69,12 +81,26 @@ public final class DeviceReaders implements AutoCloseable {
     private record Reader(AtomicBoolean busy, AncestryCache ancestries) {}
 
     /**
-     * Starts to read the devices in this order, without those for which an earlier call is outstanding.
+     * Has the devices read in this order at the next beat of the interval, without those for which an earlier call is
+     * outstanding.
      *
      * @param onAnswers receives what was read, never nothing, on the thread that read it: once when all have answered,
      *     and before that whenever the round is told to hurry
      */
-    ReadingRound begin(Collection<DeviceId> devices, Consumer<Map<DeviceId, Measurement>> onAnswers) {
+    ReadingRound prepare(Collection<DeviceId> devices, Consumer<Map<DeviceId, Measurement>> onAnswers) {
+        ReadingRound round = round(devices, onAnswers);
+        if (!round.isOver()) {
+            pace.prepare(round::run);
+        }
+        return round;
+    }
+
+    /** How long it is until the next beat. */
+    Duration untilNext() {
+        return pace.untilNext();
+    }
+
+    private ReadingRound round(Collection<DeviceId> devices, Consumer<Map<DeviceId, Measurement>> onAnswers) {
         List<DeviceId> begun = new ArrayList<>(devices.size());
         for (DeviceId device : threads.isShutdown() ? List.<DeviceId>of() : devices) {
             if (reader(device).busy().compareAndSet(false, true)) {
@@ -83,20 +109,25 @@ public final class DeviceReaders implements AutoCloseable {
                 isLate(device, true);
             }
         }
-        ReadingRound round = new ReadingRound(begun, this::measure, device -> isLate(device, true), threads, onAnswers);
-        round.start();
-        return round;
+        return new ReadingRound(begun, this::measure, device -> isLate(device, true), threads, onAnswers);
     }
 
-    /** So many threads are stuck, or may be: one more than that is needed. */
+    /** So many threads are stuck, or may be: one more than that is needed, and that one keeps the time. */
     private synchronized void isLate(DeviceId device, boolean is) {
         boolean changed = is ? late.add(device) : late.remove(device);
         if (changed) {
             threads.setCorePoolSize(CALM_THREADS + late.size());
         }
+        if (changed && is) {
+            pace.restart();
+        }
     }
 
     private Reader reader(DeviceId device) {
+        Reader known = readers.get(device);
+        if (known != null) {
+            return known;
+        }
         return readers.computeIfAbsent(
                 device,
                 key -> new Reader(
@@ -142,11 +173,12 @@ public final class DeviceReaders implements AutoCloseable {
     /** The reading, or an empty one that says so when the driver has not answered in time. For the start only. */
     public DeviceReading readWithin(DeviceId device, Duration deadline) {
         CompletableFuture<DeviceReading> answer = new CompletableFuture<>();
-        ReadingRound round = begin(
+        ReadingRound round = round(
                 List.of(device), answers -> answers.values().forEach(measured -> answer.complete(measured.reading())));
         if (!round.includes(device)) {
             return silent("an earlier call for this device has not come back");
         }
+        threads.execute(round::run);
         try {
             return answer.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException e) {

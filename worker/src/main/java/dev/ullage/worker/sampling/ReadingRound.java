@@ -36,7 +36,7 @@ final class ReadingRound {
      * @param devices in the order in which they are read
      * @param measure makes the call that may never return
      * @param onLate told of a device that has not answered when others are waiting
-     * @param threads where the calls are made
+     * @param threads where the calls are made behind a device that hangs
      * @param onAnswers receives answers, never none
      */
     ReadingRound(
@@ -63,13 +63,8 @@ final class ReadingRound {
         return waiting.isEmpty() && asked.isEmpty();
     }
 
-    void start() {
-        if (!devices.isEmpty()) {
-            threads.execute(this::work);
-        }
-    }
-
-    private void work() {
+    /** Reads, on this thread. */
+    void run() {
         for (Optional<DeviceId> next = next(); next.isPresent(); next = next()) {
             DeviceId device = next.get();
             Optional<Measurement> answer = measure.apply(device);
@@ -91,21 +86,22 @@ final class ReadingRound {
 
     /**
      * What has been answered goes out now. Those that nobody has come to yet no longer wait for those that hang;
-     * returns whether there are such, so that it is worth looking again soon: the next of them may hang as well.
+     * returns whether there are such, so that it is worth looking again soon: the next of them may hang as well, or the
+     * machine is so busy that the round has not begun.
      */
     boolean hurry() {
         List<DeviceId> late;
-        boolean isHeldUp;
+        boolean areWaiting;
         synchronized (this) {
             late = new ArrayList<>(asked);
-            isHeldUp = !late.isEmpty() && !waiting.isEmpty();
+            areWaiting = !waiting.isEmpty();
         }
         late.forEach(onLate);
-        if (isHeldUp) {
-            threads.execute(this::work);
+        if (areWaiting && !late.isEmpty()) {
+            threads.execute(this::run);
         }
         passOn();
-        return isHeldUp;
+        return areWaiting;
     }
 
     private void passOn() {

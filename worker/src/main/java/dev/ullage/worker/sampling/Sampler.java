@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
  * nobody: the calls are made by {@link DeviceReaders}.
  *
  * <pre>
- *   ROUND --> begin a call per device that has none outstanding --> Answered --> their samples passed on, together
+ *   ROUND --> a call at the next beat for each device that has none outstanding --> Answered --> their samples
+ *         |                                                                  passed on, together --> the next ROUND
  *         \-> outstanding for longer than the deadline: a lost sample, the last known one passed on with its age
  *   LATE  --> those that answered are passed on, those behind one that hangs are read, and rounds go on without it
  *   FRESH --(staleAfter)--> STALE --(lostAfter)--> LOST; any usable answer --> FRESH
@@ -50,15 +51,11 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     /** What a sampler is told. */
     public sealed interface Command {}
 
-    private enum Round implements Command {
-        INSTANCE
-    }
-
     private enum Scan implements Command {
         INSTANCE
     }
 
-    /** A round has taken longer than it should. */
+    /** A round has taken longer than it should, or had nobody to wait for. */
     private enum Late implements Command {
         INSTANCE
     }
@@ -105,7 +102,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     private final ActorRef<Command> self;
     private final Map<DeviceId, Watched> watched = new TreeMap<>();
     private int scansMissed;
-    private Optional<ReadingRound> newest = Optional.empty();
+    private ReadingRound newest;
 
     private Sampler(ActorContext<Command> context, TimerScheduler<Command> timers, Setup setup) {
         super(context);
@@ -113,13 +110,11 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
         this.timers = timers;
         this.self = context.getSelf();
         setup.devices().forEach(this::watch);
+        newest = prepare();
     }
 
     public static Behavior<Command> create(Setup setup) {
         return Behaviors.withTimers(timers -> {
-            // At a fixed rate: a delay would be rounded up to the scheduler's next tick in every round.
-            timers.startTimerAtFixedRate(
-                    Round.INSTANCE, Duration.ZERO, setup.schedule().interval());
             timers.startTimerWithFixedDelay(Scan.INSTANCE, setup.scanEvery());
             return Behaviors.setup(context -> new Sampler(context, timers, setup));
         });
@@ -130,7 +125,6 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
         return newReceiveBuilder()
                 .onMessage(Answered.class, this::onAnswered)
                 .onMessage(Found.class, this::onFound)
-                .onMessageEquals(Round.INSTANCE, this::onRound)
                 .onMessageEquals(Late.INSTANCE, this::onLate)
                 .onMessageEquals(Scan.INSTANCE, this::onScan)
                 .build();
@@ -140,31 +134,30 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
         watched.putIfAbsent(device, new Watched(device, now()));
     }
 
-    private Behavior<Command> onRound() {
-        if (timers.isTimerActive(Late.INSTANCE)
-                && newest.filter(round -> !round.isOver()).isPresent()) {
-            // The driver is slow, or the machine is busy: this round is left out, whoever is late is told by the timer.
-            return this;
-        }
+    /** While every device answers in time, each round is prepared by the answers of the one before. */
+    private ReadingRound prepare() {
         Instant now = now();
-        ReadingRound round = setup.readers().begin(watched.keySet(), answers -> self.tell(new Answered(answers)));
+        Duration untilAsked = setup.readers().untilNext();
+        ReadingRound round = setup.readers().prepare(watched.keySet(), answers -> self.tell(new Answered(answers)));
         List<Sample> lost = new ArrayList<>();
         watched.forEach((device, of) -> {
             if (round.includes(device)) {
-                of.askedAt = now;
+                of.askedAt = now.plus(untilAsked);
             } else {
                 lost(of, now).ifPresent(lost::add);
             }
         });
         pass(lost);
-        newest = Optional.of(round);
-        timers.startSingleTimer(Late.INSTANCE, LATE_AFTER);
-        return this;
+        timers.startSingleTimer(
+                Late.INSTANCE, round.isOver() ? setup.schedule().interval() : untilAsked.plus(LATE_AFTER));
+        return round;
     }
 
     private Behavior<Command> onLate() {
-        if (newest.filter(ReadingRound::hurry).isPresent()) {
+        if (newest.hurry()) {
             timers.startSingleTimer(Late.INSTANCE, LATE_AFTER);
+        } else {
+            newest = prepare();
         }
         return this;
     }
@@ -179,10 +172,6 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     }
 
     private Behavior<Command> onAnswered(Answered command) {
-        if (newest.filter(round -> !round.isOver()).isEmpty()) {
-            // A timer that is never heard wakes nobody.
-            timers.cancel(Late.INSTANCE);
-        }
         Instant now = now();
         List<Sample> samples = new ArrayList<>();
         command.measured().forEach((device, measured) -> {
@@ -193,6 +182,9 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
             }
         });
         pass(samples);
+        if (newest.isOver()) {
+            newest = prepare();
+        }
         return this;
     }
 

@@ -2,6 +2,7 @@ package dev.ullage.worker.sampling;
 
 import java.time.Duration;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -14,8 +15,6 @@ import org.slf4j.LoggerFactory;
 final class SingleCall {
     private static final Logger LOG = LoggerFactory.getLogger(SingleCall.class);
     private static final Duration KEEP_THREAD = Duration.ofMinutes(1);
-    /** Never reached: at most one call waits or runs for each device. */
-    private static final int MAX_THREADS = 4_096;
 
     private final String name;
     private final AtomicBoolean busy = new AtomicBoolean();
@@ -24,23 +23,18 @@ final class SingleCall {
     /** On a thread of its own, which goes when there is nothing to do for a while. */
     SingleCall(String name) {
         this.name = name;
-        this.executor = threads(name, 1, KEEP_THREAD);
+        this.executor = new ThreadPoolExecutor(
+                1, 1, KEEP_THREAD.toMillis(), TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(), daemons(name));
         executor.allowCoreThreadTimeOut(true);
     }
 
-    /**
-     * Daemons, because a call stuck in the kernel cannot be ended.
-     *
-     * @param count how many; whoever has the threads may change that
-     * @param keepIdle how long one that is too many waits for work
-     */
-    static ThreadPoolExecutor threads(String name, int count, Duration keepIdle) {
-        return new ThreadPoolExecutor(
-                count, MAX_THREADS, keepIdle.toMillis(), TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(), task -> {
-                    Thread thread = new Thread(task, name);
-                    thread.setDaemon(true);
-                    return thread;
-                });
+    /** Daemons, because a call stuck in the kernel cannot be ended. */
+    static ThreadFactory daemons(String name) {
+        return task -> {
+            Thread thread = new Thread(task, name);
+            thread.setDaemon(true);
+            return thread;
+        };
     }
 
     /** @param onAnswer called on this thread, when the next call may already be begun */

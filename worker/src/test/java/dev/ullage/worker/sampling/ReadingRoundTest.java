@@ -44,7 +44,9 @@ class ReadingRoundTest {
                 late::add,
                 threads::add,
                 answers -> passedOn.add(new TreeSet<>(answers.keySet())));
-        round.start();
+        if (!round.isOver()) {
+            threads.add(round::run);
+        }
         return round;
     }
 
@@ -104,7 +106,9 @@ class ReadingRoundTest {
         assertThat(none.isOver()).isTrue();
 
         ReadingRound round = round(1);
-        assertThat(round.hurry()).isFalse();
+        assertThat(round.hurry()).isTrue();
+        assertThat(threads).hasSize(1);
+        assertThat(late).isEmpty();
         assertThat(passedOn).isEmpty();
         assertThat(round.includes(device(1))).isTrue();
         assertThat(round.includes(device(2))).isFalse();
@@ -118,7 +122,7 @@ class ReadingRoundTest {
                 late::add,
                 threads::add,
                 answers -> passedOn.add(new TreeSet<>(answers.keySet())));
-        round.start();
+        threads.add(round::run);
 
         runThreads();
 

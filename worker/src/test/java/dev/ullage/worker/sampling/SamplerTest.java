@@ -10,6 +10,7 @@ import dev.ullage.common.testing.TestClock;
 import dev.ullage.worker.testing.LogWatch;
 import dev.ullage.worker.testing.ScriptedProbe;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,8 @@ class SamplerTest {
 
     private final TestClock clock = new TestClock();
     private final ScriptedProbe probe = new ScriptedProbe(FIRST, SECOND);
-    private final DeviceReaders readers = new DeviceReaders(probe, Path.of("/proc"), Duration.ofMillis(10));
+    private final DeviceReaders readers =
+            new DeviceReaders(probe, Path.of("/proc"), Duration.ofMillis(10), Clock.systemUTC());
     private final Map<DeviceId, Sample> newest = new ConcurrentHashMap<>();
     private final AtomicInteger together = new AtomicInteger();
     private final List<List<DeviceInfo>> scans = new CopyOnWriteArrayList<>();
