@@ -26,7 +26,8 @@
  * What fake_cuda.c says that this process uses stands in "<path>.json.cuda", and counts more.
  *
  * Each call is appended to "<path>.calls". -DWITHOUT_MEMORY_V2, -DWITHOUT_PROCESSES_V3 and -DWITHOUT_PROCESSES_V2 make
- * an older library, and so does -DWITHOUT_MEMORY_LIMITS. -DBENCH: one script, no log of calls, other memory each time.
+ * an older library, and so does -DWITHOUT_MEMORY_LIMITS. -DBENCH: one script, no log of calls, other memory each time
+ * (fake_bench.h).
  */
 #define _GNU_SOURCE
 #include "fake_script.h"
@@ -177,11 +178,14 @@ static int code(const char *function) {
 
 /* The index behind a handle, and the code this call is to answer. */
 static int device_code(void *handle, const char *function, int *index) {
+    ptrdiff_t offset = (char *) handle - handles;
+    *index = (int) offset;
+#ifdef BENCH
+    if (offset >= 0 && offset < DEVICES) return SUCCESS;
+#endif
     int all = code(function);
     char key[256], field[128];
-    ptrdiff_t offset = (char *) handle - handles;
     if (offset < 0 || offset >= (ptrdiff_t) sizeof handles) return INVALID_ARGUMENT;
-    *index = (int) offset;
     snprintf(field, sizeof field, "rc.%s", function);
     device_key(*index, field, key, sizeof key);
     return settled(key, all);
@@ -362,16 +366,21 @@ int nvmlEventSetWait_v2(void *set, event_data *data, unsigned int timeout) {
     return TIMEOUT;
 }
 
+#ifdef BENCH
+#include "fake_bench.h"
+#endif
+
 static int memory(int index, unsigned long long *total, unsigned long long *reserved, unsigned long long *used,
         unsigned long long *free) {
+#ifdef BENCH
+    unsigned long long *kept[] = {total, reserved, used, free};
+    if (bench_memory(index, kept)) return SUCCESS;
+#endif
     char from[256];
     if (!device_value(index, "memory", from, sizeof from)) return NOT_SUPPORTED;
     if (sscanf(from, "%llu,%llu,%llu,%llu", total, reserved, used, free) != 4) return INVALID_ARGUMENT;
 #ifdef BENCH
-    static unsigned long long asked;
-    unsigned long long more = (++asked % 64) << 20;
-    *used += more;
-    *free -= more;
+    bench_keep_memory(index, kept);
 #endif
     return SUCCESS;
 }
@@ -405,6 +414,9 @@ static int processes(
     int index, rc = device_code(device, function, &index);
     char *rest = NULL;
     if (rc) return rc;
+#ifdef BENCH
+    if (!is_v1 && (rc = bench_processes(index, field, count, infos)) >= 0) return rc;
+#endif
     device_value(index, field, list, sizeof list);
     for (char *entry = strtok_r(list, ",", &rest); entry; entry = strtok_r(NULL, ",", &rest)) {
         char *bytes = strchr(entry, ':') + 1, *instance = strchr(bytes, ':');
@@ -420,6 +432,9 @@ static int processes(
         found++;
     }
     *count = found;
+#ifdef BENCH
+    if (!is_v1 && found <= room) bench_keep_processes(index, field, found, infos);
+#endif
     if (found <= room) return SUCCESS;
     snprintf(key, sizeof key, "%s.sizing", field);
     if (room <= 128 && device_value(index, key, sizing, sizeof sizing)) *count = (unsigned int) atoi(sizing);

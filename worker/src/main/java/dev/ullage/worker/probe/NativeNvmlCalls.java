@@ -8,8 +8,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -34,8 +36,8 @@ final class NativeNvmlCalls implements NvmlCalls {
 
     private static final String MIG_MODE = "nvmlDeviceGetMigMode";
     private static final String MEMORY_V2 = "nvmlDeviceGetMemoryInfo_v2";
-    private static final String COMPUTE_PROCESSES = "nvmlDeviceGetComputeRunningProcesses";
-    private static final String GRAPHICS_PROCESSES = "nvmlDeviceGetGraphicsRunningProcesses";
+    private static final Map<ProcessCalls, String> COMPUTE_PROCESSES = named("nvmlDeviceGetComputeRunningProcesses");
+    private static final Map<ProcessCalls, String> GRAPHICS_PROCESSES = named("nvmlDeviceGetGraphicsRunningProcesses");
 
     /** Of the functions that are called for each device at each reading; where the library has none, that says so. */
     private static final DirectFunction NOT_THERE = (device, first, second) -> ABSENT;
@@ -46,7 +48,8 @@ final class NativeNvmlCalls implements NvmlCalls {
 
     private final Map<String, DirectFunction> functions = new ConcurrentHashMap<>();
 
-    private final Map<ListedOn, KnownList> lists = new ConcurrentHashMap<>();
+    /** By call, and then by device. */
+    private final Map<String, Map<NvmlHandle, KnownList>> lists = new ConcurrentHashMap<>();
 
     /** By code, as the library puts it: a card without MIG says so at every reading. */
     private final Map<Integer, String> explanations = new ConcurrentHashMap<>();
@@ -57,8 +60,13 @@ final class NativeNvmlCalls implements NvmlCalls {
         this.finder = finder;
     }
 
-    /** Whose list it is, by which call. */
-    private record ListedOn(String call, NvmlHandle device) {}
+    private static Map<ProcessCalls, String> named(String function) {
+        Map<ProcessCalls, String> names = new EnumMap<>(ProcessCalls.class);
+        for (ProcessCalls generation : ProcessCalls.values()) {
+            names.put(generation, generation.named(function));
+        }
+        return names;
+    }
 
     /**
      * The last list of a device: most readings find the same processes with the same memory, byte for byte.
@@ -278,12 +286,12 @@ final class NativeNvmlCalls implements NvmlCalls {
 
     @Override
     public NvmlAnswer<List<RawProcess>> computeProcesses(ProcessCalls generation, NvmlHandle device) {
-        return processes(generation.named(COMPUTE_PROCESSES), generation, device);
+        return processes(Objects.requireNonNull(COMPUTE_PROCESSES.get(generation)), generation, device);
     }
 
     @Override
     public NvmlAnswer<List<RawProcess>> graphicsProcesses(ProcessCalls generation, NvmlHandle device) {
-        return processes(generation.named(GRAPHICS_PROCESSES), generation, device);
+        return processes(Objects.requireNonNull(GRAPHICS_PROCESSES.get(generation)), generation, device);
     }
 
     /**
@@ -304,7 +312,7 @@ final class NativeNvmlCalls implements NvmlCalls {
             if (code == NvmlReturn.SUCCESS.code()) {
                 int entries = (int) Math.min(found, capacity);
                 ByteBuffer answer = infos.bytes().slice(0, entries * entryBytes(generation));
-                return NvmlAnswer.success(call, read(new ListedOn(call, device), answer, generation));
+                return NvmlAnswer.success(call, read(call, device, answer, generation));
             }
             capacity = (int) Math.min(found + PROCESS_SLACK, MAX_PROCESSES);
         }
@@ -312,7 +320,8 @@ final class NativeNvmlCalls implements NvmlCalls {
     }
 
     private DirectFunction function(String name) {
-        return functions.computeIfAbsent(name, this::find);
+        DirectFunction known = functions.get(name);
+        return known != null ? known : functions.computeIfAbsent(name, this::find);
     }
 
     private DirectFunction find(String name) {
@@ -328,15 +337,16 @@ final class NativeNvmlCalls implements NvmlCalls {
     }
 
     /** The very list of the last time where nothing differs, so that what was made of it need not be made again. */
-    private List<RawProcess> read(ListedOn where, ByteBuffer answer, ProcessCalls generation) {
-        KnownList known = lists.get(where);
+    private List<RawProcess> read(String call, NvmlHandle device, ByteBuffer answer, ProcessCalls generation) {
+        Map<NvmlHandle, KnownList> ofCall = lists.computeIfAbsent(call, key -> new ConcurrentHashMap<>());
+        KnownList known = ofCall.get(device);
         if (known != null && known.bytes().equals(answer)) {
             return known.processes();
         }
         byte[] copy = new byte[answer.remaining()];
         answer.get(0, copy);
         List<RawProcess> processes = read(answer.order(ByteOrder.nativeOrder()), generation);
-        lists.put(where, new KnownList(ByteBuffer.wrap(copy), processes));
+        ofCall.put(device, new KnownList(ByteBuffer.wrap(copy), processes));
         return processes;
     }
 

@@ -4,6 +4,7 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -11,13 +12,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
-/**
- * The devices that NVML lists.
- *
- * @param found those that can be allocated on, by index and then by place among the slices of a card
- * @param problems those that cannot, and what is not known about the others
- */
-record NvmlDevices(List<NvmlDevice> found, List<DeviceProblem> problems) {
+/** The devices that NVML lists. Each reading of one finds it here. */
+final class NvmlDevices {
     static final NvmlDevices NONE = new NvmlDevices(List.of(), List.of());
 
     static final String IN_MIG_MODE =
@@ -29,9 +25,24 @@ record NvmlDevices(List<NvmlDevice> found, List<DeviceProblem> problems) {
     /** Answers to the question for the MIG mode that mean: this device or driver has no such mode. */
     static final Set<NvmlReturn> HAS_NO_MIG = EnumSet.of(NvmlReturn.NOT_SUPPORTED, NvmlReturn.FUNCTION_NOT_FOUND);
 
-    NvmlDevices {
-        found = List.copyOf(found);
-        problems = List.copyOf(problems);
+    private final List<NvmlDevice> found;
+    private final List<DeviceProblem> problems;
+    private final Map<DeviceId, NvmlDevice> byId = new HashMap<>();
+
+    NvmlDevices(List<NvmlDevice> found, List<DeviceProblem> problems) {
+        this.found = List.copyOf(found);
+        this.problems = List.copyOf(problems);
+        found.forEach(device -> byId.putIfAbsent(device.info().id(), device));
+    }
+
+    /** Those that can be allocated on, by index and then by place among the slices of a card. */
+    List<NvmlDevice> found() {
+        return found;
+    }
+
+    /** Those that cannot, and what is not known about the others. */
+    List<DeviceProblem> problems() {
+        return problems;
     }
 
     /** Of devices with the same UUID the first stays, and the other is a problem. */
@@ -61,7 +72,7 @@ record NvmlDevices(List<NvmlDevice> found, List<DeviceProblem> problems) {
     }
 
     Optional<NvmlDevice> find(DeviceId id) {
-        return found.stream().filter(device -> device.info().id().equals(id)).findFirst();
+        return Optional.ofNullable(byId.get(id));
     }
 
     /** What was found at one index, with a problem in addition. */

@@ -215,29 +215,37 @@ final class NvmlReader {
     }
 
     private NvmlAnswer<List<RawProcess>> computeProcesses(NvmlHandle device) {
-        return withNewest(
-                computeCalls.getOrDefault(device, ProcessCalls.V3),
-                generation -> calls.computeProcesses(generation, device),
-                generation -> computeCalls.put(device, generation));
+        ProcessCalls generation = computeCalls.getOrDefault(device, ProcessCalls.V3);
+        NvmlAnswer<List<RawProcess>> answer = calls.computeProcesses(generation, device);
+        return isMissing(answer)
+                ? stepDown(generation, answer, older -> calls.computeProcesses(older, device), computeCalls, device)
+                : answer;
     }
 
     private NvmlAnswer<List<RawProcess>> graphicsProcesses(NvmlHandle device) {
-        return withNewest(
-                graphicsCalls.getOrDefault(device, ProcessCalls.V3),
-                generation -> calls.graphicsProcesses(generation, device),
-                generation -> graphicsCalls.put(device, generation));
+        ProcessCalls generation = graphicsCalls.getOrDefault(device, ProcessCalls.V3);
+        NvmlAnswer<List<RawProcess>> answer = calls.graphicsProcesses(generation, device);
+        return isMissing(answer)
+                ? stepDown(generation, answer, older -> calls.graphicsProcesses(older, device), graphicsCalls, device)
+                : answer;
     }
 
-    /** Steps down a generation for as long as the library does not have the call, and stays there. */
-    private static NvmlAnswer<List<RawProcess>> withNewest(
-            ProcessCalls start,
+    private static boolean isMissing(NvmlAnswer<List<RawProcess>> answer) {
+        return answer.outcome() == NvmlReturn.FUNCTION_NOT_FOUND;
+    }
+
+    /** A generation after the other for as long as the library does not have the call, and remembers which it has. */
+    private static NvmlAnswer<List<RawProcess>> stepDown(
+            ProcessCalls newest,
+            NvmlAnswer<List<RawProcess>> missing,
             Function<ProcessCalls, NvmlAnswer<List<RawProcess>>> call,
-            java.util.function.Consumer<ProcessCalls> remember) {
-        NvmlAnswer<List<RawProcess>> answer = call.apply(start);
+            Map<NvmlHandle, ProcessCalls> remembered,
+            NvmlHandle device) {
+        NvmlAnswer<List<RawProcess>> answer = missing;
         for (ProcessCalls older : ProcessCalls.values()) {
-            if (answer.outcome() == NvmlReturn.FUNCTION_NOT_FOUND && older.compareTo(start) > 0) {
+            if (isMissing(answer) && older.compareTo(newest) > 0) {
                 answer = call.apply(older);
-                remember.accept(older);
+                remembered.put(device, older);
             }
         }
         return answer;

@@ -384,10 +384,11 @@ public final class RankSessions {
 
     /** A device was read; its ranks may have to give their caches back. */
     public void read(DeviceId device, MemoryUse memory) {
-        known.values().stream()
-                .filter(rank -> rank.device().equals(device))
-                .flatMap(rank -> rank.session().stream())
-                .forEach(session -> session.tell(new RankSession.DeviceRead(memory)));
+        for (Known rank : known.values()) {
+            if (rank.device().equals(device)) {
+                rank.session().ifPresent(session -> session.tell(new RankSession.DeviceRead(memory)));
+            }
+        }
     }
 
     /** The device was read: what each rank's processes use on it, by the rank's own process. */
@@ -421,9 +422,12 @@ public final class RankSessions {
 
     /** What the ranks on a device last said of themselves. */
     public List<RankSample> samplesOn(DeviceId device) {
-        return known.values().stream()
-                .filter(rank -> rank.device().equals(device))
-                .flatMap(rank -> rank.sample().stream())
-                .toList();
+        List<RankSample> samples = new ArrayList<>();
+        for (Known rank : known.values()) {
+            if (rank.device().equals(device)) {
+                rank.sample().ifPresent(samples::add);
+            }
+        }
+        return samples;
     }
 }

@@ -2,6 +2,7 @@ package dev.ullage.worker.sampling;
 
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.ProcessUse;
+import dev.ullage.common.model.Identity;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +37,12 @@ final class AncestryCache {
     /** In the order of the reading; the same list for as long as nothing in it changes. */
     private List<Ancestry> known = List.of();
 
+    /** That {@link #known} is of; a probe that finds nothing changed gives the very same list. */
+    private List<ProcessUse> processesKnown = List.of();
+
     private long round;
+    /** The next round in which one of {@link #known} is to be looked up again. */
+    private long nextDue;
 
     private AncestryCache(long refreshRounds, long lookAgainRounds, LongFunction<Optional<ProcStatus>> find) {
         this.refreshRounds = refreshRounds;
@@ -56,22 +62,26 @@ final class AncestryCache {
     List<Ancestry> of(DeviceReading reading) {
         round++;
         List<ProcessUse> processes = reading.processes().orElse(List.of());
-        if (!isAsKnown(processes)) {
+        if (round >= nextDue || !isAsKnown(processes)) {
             List<Ancestry> now = lookedUp(processes);
             // Looking again mostly finds the same, and the same list need not be worked through again.
             known = now.equals(known) ? known : now;
+            nextDue = known.stream().mapToLong(this::nextDue).min().orElse(Long.MAX_VALUE);
         }
+        processesKnown = processes;
         return known;
     }
 
     /** Most rounds find the processes of the round before. */
     private boolean isAsKnown(List<ProcessUse> processes) {
+        if (Identity.isSame(processes, processesKnown)) {
+            return true;
+        }
         if (processes.size() != known.size()) {
             return false;
         }
         for (int i = 0; i < processes.size(); i++) {
-            Ancestry before = known.get(i);
-            if (before.pid() != processes.get(i).pid() || isDue(before)) {
+            if (known.get(i).pid() != processes.get(i).pid()) {
                 return false;
             }
         }
@@ -99,7 +109,15 @@ final class AncestryCache {
     }
 
     private boolean isDue(Ancestry before) {
-        long rounds = before.isVisible() ? refreshRounds : lookAgainRounds;
-        return before.pid() % rounds == round % rounds;
+        return (round - before.pid()) % rounds(before) == 0;
+    }
+
+    private long nextDue(Ancestry before) {
+        return round + 1 + Math.floorMod(before.pid() - round - 1, rounds(before));
+    }
+
+    /** Each is looked up again in a round of its own, so that not all are at once. */
+    private long rounds(Ancestry before) {
+        return before.isVisible() ? refreshRounds : lookAgainRounds;
     }
 }

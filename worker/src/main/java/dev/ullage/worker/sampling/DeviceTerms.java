@@ -17,7 +17,7 @@ public final class DeviceTerms {
     static final MemoryBytes SHARED_STEP = MemoryBytes.ofMebibytes(256);
 
     /** What is said again though nothing changed: nobody waits for it, and nothing is lost when it is. */
-    static final Duration REPEAT = Duration.ofSeconds(1);
+    static final Duration REPEAT = Duration.ofSeconds(10);
 
     /** What a ledger plans with. */
     public record Planned(MemoryBytes allocatable, MemoryBytes foreign) {}

@@ -26,18 +26,22 @@ public final class ForeignMemory {
         if (reading.processes().isEmpty()) {
             return Optional.empty();
         }
-        MemoryBytes foreign = MemoryBytes.ZERO;
-        MemoryBytes all = MemoryBytes.ZERO;
+        // Plain numbers: this is gone through for every process at every reading.
+        long foreign = 0;
+        long all = 0;
         for (ProcessUse process : reading.processes().get()) {
             if (process.used().isEmpty()) {
                 return Optional.empty();
             }
-            all = all.plus(process.used().get());
+            long used = process.used().get().value();
+            all = Math.addExact(all, used);
             if (!ours.contains(process.pid())) {
-                foreign = foreign.plus(process.used().get());
+                foreign = Math.addExact(foreign, used);
             }
         }
-        return isMoreInUse(reading, all) ? Optional.empty() : Optional.of(foreign.roundedUpTo(GRANULE));
+        return isMoreInUse(reading, MemoryBytes.of(all))
+                ? Optional.empty()
+                : Optional.of(MemoryBytes.of(foreign).roundedUpTo(GRANULE));
     }
 
     private static boolean isMoreInUse(DeviceReading reading, MemoryBytes listed) {

@@ -77,20 +77,20 @@ class DeviceTermsTest {
     }
 
     @Test
-    void theLedgerIsToldOfChangesAtOnceAndOfTheSameAgainAfterASecond() {
+    void theLedgerIsToldOfChangesAtOnceAndOfTheSameAgainAfterTenSeconds() {
         MemoryUse memory = shared(gib(20));
         Instant start = Instant.EPOCH;
         DeviceTerms.Planned same = new DeviceTerms.Planned(gib(80), mib(64));
 
         assertThat(discrete.news(memory, Optional.of(mib(64)), Optional.empty(), start))
                 .contains(same);
-        assertThat(discrete.news(memory, Optional.of(mib(64)), Optional.empty(), start.plusMillis(999)))
+        assertThat(discrete.news(memory, Optional.of(mib(64)), Optional.empty(), start.plusMillis(9_999)))
                 .isEmpty();
-        assertThat(discrete.news(memory, Optional.empty(), Optional.empty(), start.plusMillis(1000)))
+        assertThat(discrete.news(memory, Optional.empty(), Optional.empty(), start.plusMillis(10_000)))
                 .contains(same);
-        assertThat(discrete.news(memory, Optional.of(mib(128)), Optional.empty(), start.plusMillis(1001)))
+        assertThat(discrete.news(memory, Optional.of(mib(128)), Optional.empty(), start.plusMillis(10_001)))
                 .contains(new DeviceTerms.Planned(gib(80), mib(128)));
-        assertThat(discrete.news(shared(gib(19)), Optional.of(mib(128)), Optional.empty(), start.plusMillis(1002)))
+        assertThat(discrete.news(shared(gib(19)), Optional.of(mib(128)), Optional.empty(), start.plusMillis(10_002)))
                 .contains(new DeviceTerms.Planned(gib(81), mib(128)));
     }
 
