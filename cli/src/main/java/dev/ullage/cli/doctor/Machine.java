@@ -34,8 +34,11 @@ interface Machine {
     /** @param output empty if it ended with an error, hung or could not be started; then {@code failure} says so */
     record Printed(Optional<String> output, String failure) {}
 
-    /** @param description empty if NVML cannot be opened; then {@code failure} says why and what to do */
-    record Nvml(Optional<String> description, int devices, List<String> problems, String failure) {
+    /**
+     * @param description empty if NVML cannot be opened; then {@code failure} says why, and {@code remedy} what to do
+     */
+    record Nvml(
+            Optional<String> description, int devices, List<String> problems, String failure, Optional<String> remedy) {
         public Nvml {
             problems = List.copyOf(problems);
         }

@@ -8,7 +8,7 @@ final class NvmlCheck implements Check {
     public Finding look(Machine machine) {
         Machine.Nvml nvml = machine.nvml();
         if (nvml.description().isEmpty()) {
-            String remedy = "make libnvidia-ml.so.1 visible to this process, or set ullage.worker.devices.nvml-library";
+            String remedy = nvml.remedy().orElse("see what nvidia-smi and the kernel say (dmesg | grep NVRM)");
             return machine.program("nvidia-smi").isPresent()
                     ? Finding.warn(NAME, nvml.failure() + "; nvidia-smi will be run instead, in whole MiB", remedy)
                     : Finding.fail(NAME, nvml.failure(), remedy);

@@ -111,11 +111,11 @@ final class RealMachine implements Machine {
             List<String> problems =
                     probe.problems().stream().map(problem -> problem.toString()).toList();
             Nvml seen =
-                    new Nvml(Optional.of(probe.description()), probe.devices().size(), problems, "");
+                    new Nvml(Optional.of(probe.description()), probe.devices().size(), problems, "", Optional.empty());
             DeviceReaders.letGo(probe);
             return seen;
         } catch (ProbeUnavailableException e) {
-            return new Nvml(Optional.empty(), 0, List.of(), String.valueOf(e.getMessage()));
+            return new Nvml(Optional.empty(), 0, List.of(), e.fact(), e.remedy());
         }
     }
 

@@ -103,13 +103,15 @@ class DiagnosisTest {
 
     @Test
     void withoutNvmlTheToolOfTheLastResortDecides() {
-        machine.nvml = new Machine.Nvml(Optional.empty(), 0, List.of(), "NVML library 'x' was not found");
+        machine.nvml = new Machine.Nvml(
+                Optional.empty(), 0, List.of(), "NVML library 'x' was not found", Optional.of("set it"));
         check(new NvmlCheck(), Level.WARN, "NVML library 'x' was not found; nvidia-smi will be run instead");
         machine.programs.remove("nvidia-smi");
         check(new NvmlCheck(), Level.FAIL, "NVML library 'x' was not found");
-        machine.nvml = new Machine.Nvml(Optional.of("NVML"), 7, List.of("device 3: GPU_IS_LOST"), "");
+        assertThat(new NvmlCheck().look(machine).remedy()).contains("set it");
+        machine.nvml = new Machine.Nvml(Optional.of("NVML"), 7, List.of("device 3: GPU_IS_LOST"), "", Optional.empty());
         check(new NvmlCheck(), Level.WARN, "NVML, devices: 7; device 3: GPU_IS_LOST");
-        machine.nvml = new Machine.Nvml(Optional.of("NVML"), 0, List.of(), "");
+        machine.nvml = new Machine.Nvml(Optional.of("NVML"), 0, List.of(), "", Optional.empty());
         check(new NvmlCheck(), Level.FAIL, "NVML, devices: 0");
     }
 

@@ -19,7 +19,7 @@ final class FakeMachine implements Machine {
     final Map<String, Printed> printed = new HashMap<>();
     final Set<String> existing = new HashSet<>();
     final Set<String> readOnly = new HashSet<>();
-    Nvml nvml = new Nvml(Optional.of("NVML, driver 590.48.01"), 8, List.of(), "");
+    Nvml nvml = new Nvml(Optional.of("NVML, driver 590.48.01"), 8, List.of(), "", Optional.empty());
     Path state = Path.of("/home/someone/.local/state/ullage");
 
     FakeMachine() {

@@ -60,11 +60,11 @@ final class NvmlLoader {
                     e);
         }
         return new ProbeUnavailableException(
-                Reason.LIBRARY_NOT_FOUND,
-                ("NVML library '%s' was not found: install the NVIDIA driver, or make the driver's libraries visible"
-                                + " in this container, or set nvml-library to its path")
-                        .formatted(library),
-                e);
+                        Reason.LIBRARY_NOT_FOUND,
+                        "NVML library '%s' was not found".formatted(library),
+                        "install the NVIDIA driver, or make the driver's libraries visible in this container, or set"
+                                + " nvml-library to its path")
+                .causedBy(e);
     }
 
     /** Itself; a library that it needs and that is missing is another matter. */
@@ -81,40 +81,56 @@ final class NvmlLoader {
             }
         } catch (UnsatisfiedLinkError | NoClassDefFoundError e) {
             throw new ProbeUnavailableException(
-                    Reason.NATIVE_CALLS_NOT_POSSIBLE,
-                    "this Java cannot call native libraries, which NVML needs; if its temporary folder is mounted noexec,"
-                            + " set -Djna.tmpdir to a folder that is not",
-                    e);
+                            Reason.NATIVE_CALLS_NOT_POSSIBLE,
+                            "this Java cannot call native libraries, which NVML needs",
+                            "if its temporary folder is mounted noexec, set -Djna.tmpdir to a folder that is not")
+                    .causedBy(e);
         }
     }
 
     private static ProbeUnavailableException unavailable(String library, NvmlAnswer<Boolean> started) {
         return switch (started.outcome()) {
             case DRIVER_NOT_LOADED ->
-                because(Reason.DRIVER_NOT_LOADED, started, "the NVIDIA kernel module is not loaded; try nvidia-smi");
+                because(
+                        Reason.DRIVER_NOT_LOADED,
+                        started,
+                        "the NVIDIA kernel module is not loaded",
+                        "load it (modprobe nvidia), or run nvidia-smi as root once, which does; dmesg | grep NVRM says"
+                                + " why it does not stay");
             case LIB_RM_VERSION_MISMATCH ->
                 because(
                         Reason.VERSION_MISMATCH,
                         started,
-                        "library and kernel module have different versions, as after an update of the driver; restart the"
-                                + " host or reload the module");
+                        "library and kernel module have different versions, as after an update of the driver",
+                        "restart the host or reload the module");
             case NO_PERMISSION ->
-                because(Reason.NO_PERMISSION, started, "this user may not open the driver's files /dev/nvidia*");
+                because(
+                        Reason.NO_PERMISSION,
+                        started,
+                        "this user may not open the driver's files /dev/nvidia*",
+                        "look at who may (ls -l /dev/nvidia*), and give this user that group or right");
             case LIBRARY_NOT_FOUND ->
                 because(
                         Reason.LIBRARY_NOT_FOUND,
                         started,
-                        "a library that NVML needs is missing; reinstall the driver");
+                        "a library that NVML needs is missing",
+                        "reinstall the driver");
             case FUNCTION_NOT_FOUND ->
                 because(
                         Reason.LIBRARY_NOT_LOADABLE,
                         started,
-                        "'" + library + "' is not NVML, or is older than Ullage can use");
-            default -> because(Reason.NVML_FAILED, started, "NVML does not start");
+                        "'" + library + "' is not NVML, or is older than Ullage can use",
+                        "set nvml-library to the driver's libnvidia-ml.so.1, of a driver of version 470 or newer");
+            default ->
+                because(
+                        Reason.NVML_FAILED,
+                        started,
+                        "NVML does not start",
+                        "see whether nvidia-smi works, and what the kernel says (dmesg | grep NVRM)");
         };
     }
 
-    static ProbeUnavailableException because(Reason reason, NvmlAnswer<?> answer, String sentence) {
-        return new ProbeUnavailableException(reason, sentence + " [" + answer.failure() + "]");
+    static ProbeUnavailableException because(Reason reason, NvmlAnswer<?> answer, String fact, String remedy) {
+        return new ProbeUnavailableException(reason, fact + " [" + answer.failure() + "]", remedy);
     }
 }

@@ -90,7 +90,10 @@ public final class NvmlProbe implements GpuProbe {
         if (!count.isSuccess()) {
             calls.shutdown();
             throw NvmlLoader.because(
-                    ProbeUnavailableException.Reason.NVML_FAILED, count, "the number of devices cannot be had");
+                    ProbeUnavailableException.Reason.NVML_FAILED,
+                    count,
+                    "the number of devices cannot be had",
+                    "see whether nvidia-smi works, and what the kernel says (dmesg | grep NVRM)");
         }
         String driver = calls.driverVersion()
                 .value()

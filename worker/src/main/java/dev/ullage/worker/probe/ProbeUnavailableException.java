@@ -1,10 +1,14 @@
 package dev.ullage.worker.probe;
 
+import java.util.Optional;
+
 /** A probe cannot be made on this host. The message is fit for a user: what is missing and what to do about it. */
 public final class ProbeUnavailableException extends Exception {
     private static final long serialVersionUID = 1L;
 
     private final Reason reason;
+    private final String fact;
+    private final String remedy;
 
     /** Why; for exit codes, readiness and tests. The words for people are in the message. */
     public enum Reason {
@@ -28,17 +32,47 @@ public final class ProbeUnavailableException extends Exception {
         SMI_FAILED
     }
 
-    public ProbeUnavailableException(Reason reason, String message) {
-        super(message);
+    /** One for which nothing can be named that would help. */
+    public ProbeUnavailableException(Reason reason, String fact) {
+        super(fact);
         this.reason = reason;
+        this.fact = fact;
+        this.remedy = "";
     }
 
-    public ProbeUnavailableException(Reason reason, String message, Throwable cause) {
-        super(message, cause);
+    /** One for which nothing can be named that would help. */
+    public ProbeUnavailableException(Reason reason, String fact, Throwable cause) {
+        this(reason, fact);
+        initCause(cause);
+    }
+
+    /**
+     * @param fact what is wrong
+     * @param remedy what to do about it
+     */
+    ProbeUnavailableException(Reason reason, String fact, String remedy) {
+        super(fact + ": " + remedy);
         this.reason = reason;
+        this.fact = fact;
+        this.remedy = remedy;
     }
 
     public Reason reason() {
         return reason;
+    }
+
+    /** What is wrong, without what to do about it. */
+    public String fact() {
+        return fact;
+    }
+
+    /** What to do about it; empty where nothing can be named. */
+    public Optional<String> remedy() {
+        return Optional.of(remedy).filter(text -> !text.isEmpty());
+    }
+
+    ProbeUnavailableException causedBy(Throwable cause) {
+        initCause(cause);
+        return this;
     }
 }

@@ -193,8 +193,8 @@ class NvmlFaultsTest {
                     .with("count", count);
             ProbeUnavailableException e =
                     catchThrowableOfType(ProbeUnavailableException.class, () -> NvmlProbe.open(nvml.path(), HOST));
-            assertThat(e)
-                    .hasMessage("the number of devices cannot be had [nvmlDeviceGetCount_v2: SUCCESS (0, " + count
+            assertThat(e.fact())
+                    .isEqualTo("the number of devices cannot be had [nvmlDeviceGetCount_v2: SUCCESS (0, " + count
                             + " devices, which cannot be)]");
         }
         FakeNvml nvml = three(false);

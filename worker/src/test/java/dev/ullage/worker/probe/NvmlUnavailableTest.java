@@ -60,9 +60,11 @@ class NvmlUnavailableTest {
     void aLibraryThatIsNotNvmlIsSaidToBeNone() {
         ProbeUnavailableException e = open("libc.so.6");
         assertThat(e.reason()).isEqualTo(Reason.LIBRARY_NOT_LOADABLE);
-        assertThat(e)
-                .hasMessage("'libc.so.6' is not NVML, or is older than Ullage can use"
+        assertThat(e.fact())
+                .isEqualTo("'libc.so.6' is not NVML, or is older than Ullage can use"
                         + " [nvmlInit_v2: FUNCTION_NOT_FOUND (13, this driver's library does not have the call)]");
+        assertThat(e.remedy().orElseThrow()).contains("set nvml-library to the driver's libnvidia-ml.so.1");
+        assertThat(e).hasMessage(e.fact() + ": " + e.remedy().orElseThrow());
     }
 
     @ParameterizedTest
