@@ -13,6 +13,10 @@ final class NvmlLoader {
     /** {@code RTLD_LAZY}: not global, so that two NVML libraries in one process do not see each other's symbols. */
     private static final Map<String, Integer> OPTIONS = Map.of(Library.OPTION_OPEN_FLAGS, 1);
 
+    /** Where the code does not say more. */
+    static final String LOOK_AT_THE_DRIVER =
+            "see whether nvidia-smi works, and what the kernel says (dmesg | grep NVRM)";
+
     private NvmlLoader() {}
 
     /**
@@ -60,11 +64,11 @@ final class NvmlLoader {
                     e);
         }
         return new ProbeUnavailableException(
-                        Reason.LIBRARY_NOT_FOUND,
-                        "NVML library '%s' was not found".formatted(library),
-                        "install the NVIDIA driver, or make the driver's libraries visible in this container, or set"
-                                + " nvml-library to its path")
-                .causedBy(e);
+                Reason.LIBRARY_NOT_FOUND,
+                "NVML library '%s' was not found".formatted(library),
+                "install the NVIDIA driver, or make the driver's libraries visible in this container, or set"
+                        + " nvml-library to its path",
+                e);
     }
 
     /** Itself; a library that it needs and that is missing is another matter. */
@@ -81,10 +85,10 @@ final class NvmlLoader {
             }
         } catch (UnsatisfiedLinkError | NoClassDefFoundError e) {
             throw new ProbeUnavailableException(
-                            Reason.NATIVE_CALLS_NOT_POSSIBLE,
-                            "this Java cannot call native libraries, which NVML needs",
-                            "if its temporary folder is mounted noexec, set -Djna.tmpdir to a folder that is not")
-                    .causedBy(e);
+                    Reason.NATIVE_CALLS_NOT_POSSIBLE,
+                    "this Java cannot call native libraries, which NVML needs",
+                    "if its temporary folder is mounted noexec, set -Djna.tmpdir to a folder that is not",
+                    e);
         }
     }
 
@@ -121,16 +125,11 @@ final class NvmlLoader {
                         started,
                         "'" + library + "' is not NVML, or is older than Ullage can use",
                         "set nvml-library to the driver's libnvidia-ml.so.1, of a driver of version 470 or newer");
-            default ->
-                because(
-                        Reason.NVML_FAILED,
-                        started,
-                        "NVML does not start",
-                        "see whether nvidia-smi works, and what the kernel says (dmesg | grep NVRM)");
+            default -> because(Reason.NVML_FAILED, started, "NVML does not start", LOOK_AT_THE_DRIVER);
         };
     }
 
     static ProbeUnavailableException because(Reason reason, NvmlAnswer<?> answer, String fact, String remedy) {
-        return new ProbeUnavailableException(reason, fact + " [" + answer.failure() + "]", remedy);
+        return new ProbeUnavailableException(reason, fact + " [" + answer.failure() + "]", remedy, null);
     }
 }

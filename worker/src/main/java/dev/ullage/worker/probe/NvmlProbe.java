@@ -93,7 +93,7 @@ public final class NvmlProbe implements GpuProbe {
                     ProbeUnavailableException.Reason.NVML_FAILED,
                     count,
                     "the number of devices cannot be had",
-                    "see whether nvidia-smi works, and what the kernel says (dmesg | grep NVRM)");
+                    NvmlLoader.LOOK_AT_THE_DRIVER);
         }
         String driver = calls.driverVersion()
                 .value()

@@ -1,6 +1,7 @@
 package dev.ullage.worker.probe;
 
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** A probe cannot be made on this host. The message is fit for a user: what is missing and what to do about it. */
 public final class ProbeUnavailableException extends Exception {
@@ -34,24 +35,20 @@ public final class ProbeUnavailableException extends Exception {
 
     /** One for which nothing can be named that would help. */
     public ProbeUnavailableException(Reason reason, String fact) {
-        super(fact);
-        this.reason = reason;
-        this.fact = fact;
-        this.remedy = "";
+        this(reason, fact, "", null);
     }
 
     /** One for which nothing can be named that would help. */
     public ProbeUnavailableException(Reason reason, String fact, Throwable cause) {
-        this(reason, fact);
-        initCause(cause);
+        this(reason, fact, "", cause);
     }
 
     /**
      * @param fact what is wrong
-     * @param remedy what to do about it
+     * @param remedy what to do about it; empty where nothing can be named
      */
-    ProbeUnavailableException(Reason reason, String fact, String remedy) {
-        super(fact + ": " + remedy);
+    ProbeUnavailableException(Reason reason, String fact, String remedy, @Nullable Throwable cause) {
+        super(remedy.isEmpty() ? fact : fact + ": " + remedy, cause);
         this.reason = reason;
         this.fact = fact;
         this.remedy = remedy;
@@ -69,10 +66,5 @@ public final class ProbeUnavailableException extends Exception {
     /** What to do about it; empty where nothing can be named. */
     public Optional<String> remedy() {
         return Optional.of(remedy).filter(text -> !text.isEmpty());
-    }
-
-    ProbeUnavailableException causedBy(Throwable cause) {
-        initCause(cause);
-        return this;
     }
 }

@@ -428,6 +428,6 @@ public final class RankSessions {
                 rank.sample().ifPresent(samples::add);
             }
         }
-        return samples;
+        return List.copyOf(samples);
     }
 }

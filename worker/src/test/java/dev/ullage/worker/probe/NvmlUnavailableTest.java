@@ -69,17 +69,18 @@ class NvmlUnavailableTest {
 
     @ParameterizedTest
     @CsvSource({
-        "9, DRIVER_NOT_LOADED, kernel module is not loaded, 'nvmlInit_v2: DRIVER_NOT_LOADED (9, Driver Not Loaded)'",
-        "18, VERSION_MISMATCH, different versions, 'nvmlInit_v2: LIB_RM_VERSION_MISMATCH (18, '",
-        "4, NO_PERMISSION, /dev/nvidia*, 'nvmlInit_v2: NO_PERMISSION (4, Some Error)'",
-        "999, NVML_FAILED, does not start, 'nvmlInit_v2: UNKNOWN (999, Some Error)'",
-        "77, NVML_FAILED, does not start, 'nvmlInit_v2: UNLISTED (77, Some Error)'",
+        "9, DRIVER_NOT_LOADED, module is not loaded, 'nvmlInit_v2: DRIVER_NOT_LOADED (9, Driver Not Loaded)', load it",
+        "18, VERSION_MISMATCH, different versions, 'nvmlInit_v2: LIB_RM_VERSION_MISMATCH (18, ', restart the host",
+        "4, NO_PERMISSION, /dev/nvidia*, 'nvmlInit_v2: NO_PERMISSION (4, Some Error)', ls -l /dev/nvidia*",
+        "999, NVML_FAILED, does not start, 'nvmlInit_v2: UNKNOWN (999, Some Error)', dmesg | grep NVRM",
+        "77, NVML_FAILED, does not start, 'nvmlInit_v2: UNLISTED (77, Some Error)', dmesg | grep NVRM",
     })
-    void whatNvmlAnswersAtTheStartBecomesAReason(int code, Reason reason, String words, String answer) {
+    void whatNvmlAnswersAtTheStartBecomesAReason(int code, Reason reason, String words, String answer, String remedy) {
         FakeNvml nvml = FakeNvml.compile(folder).with("rc.nvmlInit_v2", code);
         ProbeUnavailableException e = open(nvml.path());
         assertThat(e.reason()).isEqualTo(reason);
-        assertThat(e).hasMessageContaining(words).hasMessageContaining(answer);
+        assertThat(e.fact()).contains(words, answer).doesNotContain(remedy);
+        assertThat(e.remedy().orElseThrow()).contains(remedy);
     }
 
     @Test
