@@ -2,7 +2,7 @@
 """What a whole worker costs at a short interval: 8 devices with 64 processes each, read every 100 ms and reported to a
 coordinator in another process, beside a bare JVM that is a member of the same cluster and does nothing.
 
-    python3 bench/worker.py [--seconds 60] [--interval 100ms] [--members 3] [--threads] [--json]
+    python3 bench/worker.py [--seconds 60] [--interval 100ms] [--memory steady] [--members 3] [--threads] [--json]
 
 Processor time (user and system) is what the kernel counted for each process, so other load disturbs it less than it
 disturbs a clock. The devices are the stand-in for NVML that the tests use, their processes are real ones that sleep.
@@ -32,6 +32,8 @@ BARE = ROOT / "bench" / "src" / "main" / "java" / "dev" / "ullage" / "bench" / "
 DEVICES = 8
 PROCESSES = 64
 MIB = 1 << 20
+#: What the devices show: other memory at each reading, or the same for as long as nobody allocates.
+STAND_INS = {"moving": ["-DBENCH"], "steady": ["-DBENCH", "-DSTEADY"]}
 #: What the distribution's script gives a worker.
 WORKER_OPTIONS = ["-XX:+UseSerialGC", "-Xms24m", "-Xmx512m", "-Xmn8m", "-XX:PerfDataSamplingInterval=1000",
                   "-XX:TieredStopAtLevel=1", "-XX:CompileThresholdScaling=0.1", "-XX:+UseTransparentHugePages"]
@@ -54,11 +56,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def fake_driver(folder: Path, pids: List[int]) -> None:
+def fake_driver(folder: Path, pids: List[int], memory: str) -> None:
     """Compiles the stand-in and tells it of the devices and of who is on them."""
     library = folder / "libnvidia-ml-fake.so.1"
     source = ROOT / "worker" / "src" / "test" / "c" / "fake_nvml.c"
-    subprocess.run(["gcc", "-std=gnu11", "-O2", "-DBENCH", "-shared", "-fPIC", "-Wl,-Bsymbolic", "-o", library, source,
+    subprocess.run(["gcc", "-std=gnu11", "-O2", *STAND_INS[memory], "-shared", "-fPIC", "-Wl,-Bsymbolic", "-o", library, source,
                     "-ldl"], check=True)
     lines = [f"count={DEVICES}", "driver=550.54.15"]
     for device in range(DEVICES):
@@ -177,6 +179,9 @@ def main() -> int:
     parser.add_argument("--warm-up", type=float, default=300,
                         help="seconds before that; code is compiled as it is used, and much of it is used rarely")
     parser.add_argument("--interval", default="100ms", help="the worker's sample-interval")
+    parser.add_argument("--memory", choices=STAND_INS, default="moving",
+                        help="whether each reading of a device shows other memory than the one before, as while a job "
+                             "starts, or the same, as with an allocator that keeps what it has")
     parser.add_argument("--members", type=int, default=3, help="nodes in all: coordinator, worker, and bare ones")
     parser.add_argument("--threads", action="store_true", help="which threads use it")
     parser.add_argument("--java-options", default="", help="further JVM options of the worker")
@@ -192,7 +197,7 @@ def main() -> int:
     sleepers = [subprocess.Popen(["sleep", "3600"]) for _ in range(DEVICES * PROCESSES)]
     nodes: Dict[str, subprocess.Popen] = {}
     try:
-        fake_driver(folder, [sleeper.pid for sleeper in sleepers])
+        fake_driver(folder, [sleeper.pid for sleeper in sleepers], options.memory)
         nodes["coordinator"] = start(folder, "coordinator", options, ports)
         wait_for_devices(ports["http"], 0)
         nodes["worker"] = start(folder, "worker", options, ports)

@@ -31,11 +31,15 @@ static void bench_keep_processes(int index, const char *field, unsigned int coun
     bench[index].lists[kind].is_known = 1;
 }
 
-/* Total, reserved, used, free: other ones each time, which add up. */
+/* Total, reserved, used, free, which add up: other ones each time, or with -DSTEADY the same. */
 static int bench_memory(int index, unsigned long long *out[4]) {
-    static unsigned long long asked;
     if (index >= DEVICES || !bench[index].has_memory) return 0;
+#ifdef STEADY
+    unsigned long long more = 0;
+#else
+    static unsigned long long asked;
     unsigned long long more = (++asked % 64) << 20;
+#endif
     for (int i = 0; i < 4; i++) *out[i] = bench[index].memory[i];
     *out[2] += more;
     *out[3] -= more;

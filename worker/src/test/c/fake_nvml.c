@@ -26,8 +26,8 @@
  * What fake_cuda.c says that this process uses stands in "<path>.json.cuda", and counts more.
  *
  * Each call is appended to "<path>.calls". -DWITHOUT_MEMORY_V2, -DWITHOUT_PROCESSES_V3 and -DWITHOUT_PROCESSES_V2 make
- * an older library, and so does -DWITHOUT_MEMORY_LIMITS. -DBENCH: one script, no log of calls, other memory each time
- * (fake_bench.h).
+ * an older library, and so does -DWITHOUT_MEMORY_LIMITS. -DBENCH: one script, no log of calls, other memory each time,
+ * or with -DSTEADY the same (fake_bench.h).
  */
 #define _GNU_SOURCE
 #include "fake_script.h"

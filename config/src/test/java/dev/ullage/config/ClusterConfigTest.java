@@ -122,7 +122,7 @@ class ClusterConfigTest {
         }
         // Were membership's the finer one, it would make a scheduler, and so a thread, of its own.
         assertThat(duration(worker, "pekko.scheduler.tick-duration"))
-                .isEqualTo(50)
+                .isEqualTo(100)
                 .isEqualTo(duration(worker, "pekko.cluster.scheduler.tick-duration"));
         assertThat(worker.getString("pekko.cluster.downing-provider-class")).endsWith("SplitBrainResolverProvider");
         assertThat(pekkoConfig().getInt("pekko.actor.internal-dispatcher.fork-join-executor.parallelism-min"))

@@ -146,6 +146,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
      * @param alarm when a rank is above its ceiling
      * @param wishes where what operators asked for is kept
      * @param host looks at what it has beside its devices
+     * @param attend the next readings are wanted though they say nothing new: what they are judged by has changed
      * @param onKeeperLost a device's keeper stopped: its ledger cannot be written, so the worker must not go on
      */
     record Setup(
@@ -159,6 +160,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             Wishes wishes,
             HostWatch host,
             Clock clock,
+            Runnable attend,
             Runnable onKeeperLost) {}
 
     /**
@@ -251,6 +253,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private Behavior<Command> onLinkUp(LinkUp command) {
         link = new Link(command.link(), command.coordinator());
         paces.clear();
+        setup.attend().run();
         LOG.info("node={} reason=\"member of a cluster\"", setup.node());
         return onAnnounce();
     }
@@ -359,7 +362,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     private Behavior<Command> onReported(Reported command) {
         if (command.message() instanceof LimitsReported report) {
             sessions.onReport(report);
-            watch.reported(report);
+            if (watch.reported(report)) {
+                setup.attend().run();
+            }
             devices.info(report.device()).ifPresent(device -> enforcer.want(device, watch.ceilings(device.id())));
             if (devices.reported(report.device(), report.ledger())) {
                 onAnnounce();
@@ -386,6 +391,11 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         }
         if (link != null) {
             round.messages(readsRounds).forEach(link.coordinator()::tell);
+        }
+        if (watch.isCounting()
+                || terms.values().stream().anyMatch(DeviceTerms::isCounting)
+                || paces.values().stream().anyMatch(ReportPace::isHolding)) {
+            setup.attend().run();
         }
         return this;
     }
@@ -451,6 +461,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private Behavior<Command> onForSessions(ForSessions command) {
         sessions.on(command.event());
+        setup.attend().run();
         reportChangedJobs();
         return this;
     }

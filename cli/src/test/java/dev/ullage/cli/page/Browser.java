@@ -3,6 +3,7 @@ package dev.ullage.cli.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.testing.Requires;
+import dev.ullage.common.testing.ScratchFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -31,9 +32,11 @@ public final class Browser implements AutoCloseable {
     private static final Duration PAUSE = Duration.ofMillis(50);
 
     private final ChromeDriver driver;
+    private final ScratchFolder scratch;
 
-    private Browser(ChromeDriver driver) {
+    private Browser(ChromeDriver driver, ScratchFolder scratch) {
         this.driver = driver;
+        this.scratch = scratch;
     }
 
     /** @param width of the window, in pixels */
@@ -47,11 +50,14 @@ public final class Browser implements AutoCloseable {
         LoggingPreferences logs = new LoggingPreferences();
         logs.enable(LogType.BROWSER, Level.ALL);
         options.setCapability("goog:loggingPrefs", logs);
+        // It leaves folders behind in the one it is given for such.
+        ScratchFolder scratch = ScratchFolder.create("ullage-browser");
         ChromeDriverService service = new ChromeDriverService.Builder()
                 .usingDriverExecutable(PROGRAMS.resolve(DRIVER).toFile())
                 .usingAnyFreePort()
+                .withEnvironment(Map.of("TMPDIR", scratch.path().toString()))
                 .build();
-        Browser browser = new Browser(new ChromeDriver(service, options));
+        Browser browser = new Browser(new ChromeDriver(service, options), scratch);
         browser.resize(width, height);
         return browser;
     }
@@ -135,5 +141,6 @@ public final class Browser implements AutoCloseable {
     @Override
     public void close() {
         driver.quit();
+        scratch.close();
     }
 }

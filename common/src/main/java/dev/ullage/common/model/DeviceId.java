@@ -1,5 +1,7 @@
 package dev.ullage.common.model;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A device's UUID as the driver gives it ({@code GPU-...}, {@code MIG-...}) or as a simulation makes it. No index.
  *
@@ -10,6 +12,18 @@ public record DeviceId(String value) implements Comparable<DeviceId> {
 
     public DeviceId {
         Names.requireName("a device's UUID", value, MAX_LENGTH);
+    }
+
+    // A record's own are method handles, which the JVM's quick compiler calls one by one; this is a key on every path.
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other || (other instanceof DeviceId id && value.equals(id.value));
+    }
+
+    @Override
+    public int hashCode() {
+        return value.hashCode();
     }
 
     @Override

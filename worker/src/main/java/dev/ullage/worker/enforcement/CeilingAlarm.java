@@ -19,6 +19,11 @@ public record CeilingAlarm(int above, boolean isRaised) {
      */
     public record Terms(MemoryBytes tolerance, int after) {}
 
+    /** Whether readings were above and an alarm needs more of them. */
+    boolean isCounting() {
+        return above > 0 && !isRaised;
+    }
+
     /** After a reading of what the rank's processes use. */
     public CeilingAlarm next(MemoryBytes used, MemoryBytes ceiling, Terms terms) {
         if (!used.isMoreThan(ceiling.plus(terms.tolerance()))) {

@@ -60,8 +60,12 @@ public final class EnforcementWatch {
     /** An alarm that was raised, or is over. */
     public record Change(RankInstance instance, boolean isRaised, MemoryBytes used, Bound bound) {}
 
-    /** A device's ledger said what its ranks may believe. */
-    public void reported(LimitsReported report) {
+    /**
+     * A device's ledger said what its ranks may believe.
+     *
+     * @return whether that is something else than before
+     */
+    public boolean reported(LimitsReported report) {
         Map<RankInstance, Bound> now = new TreeMap<>();
         for (GrantReport grant : report.ledger().grants()) {
             // A process that was never given a limit is not above it.
@@ -80,6 +84,7 @@ public final class EnforcementWatch {
                     .filter(instance -> !now.containsKey(instance))
                     .forEach(this::forget);
         }
+        return !now.equals(before);
     }
 
     /** With a turn a rank may use so much more; at which moment it has one is not for what holds it to know. */
@@ -149,6 +154,11 @@ public final class EnforcementWatch {
             }
         });
         return changes;
+    }
+
+    /** Whether it depends on the next readings whether there is an alarm. */
+    public boolean isCounting() {
+        return alarms.values().stream().anyMatch(CeilingAlarm::isCounting);
     }
 
     /** One sentence for each rank of the device that is above its ceiling, or cannot train within it. */

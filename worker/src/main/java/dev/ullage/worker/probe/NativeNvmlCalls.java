@@ -386,7 +386,8 @@ final class NativeNvmlCalls implements NvmlCalls {
     }
 
     private String explanation(int code) {
-        return explanations.computeIfAbsent(code, this::inWords);
+        String known = explanations.get(code);
+        return known != null ? known : explanations.computeIfAbsent(code, this::inWords);
     }
 
     private String inWords(int code) {

@@ -35,6 +35,7 @@ public final class RankServer implements AutoCloseable {
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(5);
     private static final Duration HELLO_WITHIN = Duration.ofSeconds(5);
     private static final long SELECT_MILLIS = 500;
+    private static final long UNTIL_WOKEN = 0;
     private static final int MAX_SOCKET_PATH_BYTES = 107;
 
     private final Path path;
@@ -49,6 +50,9 @@ public final class RankServer implements AutoCloseable {
     private final CallConnections calls;
     private final Thread thread;
     private Instant nextLookForSilent = Instant.MIN;
+    /** Whether there may be connections that have not said hello: the only ones that are waited for. */
+    private boolean isAnySilent;
+
     private volatile boolean closed;
 
     private RankServer(
@@ -101,7 +105,7 @@ public final class RankServer implements AutoCloseable {
     private void run() {
         try {
             while (!closed) {
-                selector.select(SELECT_MILLIS);
+                selector.select(isAnySilent ? SELECT_MILLIS : UNTIL_WOKEN);
                 runTasks();
                 serveReady();
                 closeTheSilent();
@@ -156,6 +160,7 @@ public final class RankServer implements AutoCloseable {
                 return;
             }
             channel.register(selector, SelectionKey.OP_READ, connection);
+            isAnySilent = true;
         } catch (IOException e) {
             LOG.warn("reason=\"a rank could not be accepted: {}\"", e.getMessage());
         }
@@ -256,10 +261,13 @@ public final class RankServer implements AutoCloseable {
             return;
         }
         nextLookForSilent = now.plusMillis(SELECT_MILLIS);
+        isAnySilent = false;
         for (SessionConnection connection : connections()) {
             boolean late = now.isAfter(connection.accepted().plus(HELLO_WITHIN));
             if (!connection.isIntroduced() && late) {
                 connection.closeNow();
+            } else if (!connection.isIntroduced()) {
+                isAnySilent = true;
             }
         }
     }

@@ -62,11 +62,13 @@ final class AncestryCache {
     List<Ancestry> of(DeviceReading reading) {
         round++;
         List<ProcessUse> processes = reading.processes().orElse(List.of());
-        if (round >= nextDue || !isAsKnown(processes)) {
-            List<Ancestry> now = lookedUp(processes);
+        boolean isAsKnown = isAsKnown(processes);
+        if (!isAsKnown || round >= nextDue) {
+            forgetParents();
+            List<Ancestry> now = isAsKnown ? lookedUpAgain() : lookedUp(processes);
             // Looking again mostly finds the same, and the same list need not be worked through again.
             known = now.equals(known) ? known : now;
-            nextDue = known.stream().mapToLong(this::nextDue).min().orElse(Long.MAX_VALUE);
+            nextDue = nextDue(known);
         }
         processesKnown = processes;
         return known;
@@ -88,20 +90,35 @@ final class AncestryCache {
         return true;
     }
 
-    private List<Ancestry> lookedUp(List<ProcessUse> processes) {
+    private void forgetParents() {
         if (round - parentsSince >= refreshRounds) {
             parents.clear();
             parentsSince = round;
         }
+    }
+
+    /** Those of {@link #known} for which it is time. */
+    private List<Ancestry> lookedUpAgain() {
+        List<Ancestry> found = new ArrayList<>(known.size());
+        for (Ancestry before : known) {
+            found.add(isDue(before) ? look(before.pid()) : before);
+        }
+        return List.copyOf(found);
+    }
+
+    private List<Ancestry> lookedUp(List<ProcessUse> processes) {
         Map<Long, Ancestry> before = new TreeMap<>();
         known.forEach(ancestry -> before.put(ancestry.pid(), ancestry));
         List<Ancestry> found = new ArrayList<>(processes.size());
         for (ProcessUse process : processes) {
-            found.add(Optional.ofNullable(before.get(process.pid()))
-                    .filter(ancestry -> !isDue(ancestry))
-                    .orElseGet(() -> Ancestry.of(process.pid(), find, this::parent)));
+            Ancestry earlier = before.get(process.pid());
+            found.add(earlier == null || isDue(earlier) ? look(process.pid()) : earlier);
         }
         return List.copyOf(found);
+    }
+
+    private Ancestry look(long pid) {
+        return Ancestry.of(pid, find, this::parent);
     }
 
     private Optional<ProcStatus> parent(long pid) {
@@ -112,8 +129,12 @@ final class AncestryCache {
         return (round - before.pid()) % rounds(before) == 0;
     }
 
-    private long nextDue(Ancestry before) {
-        return round + 1 + Math.floorMod(before.pid() - round - 1, rounds(before));
+    private long nextDue(List<Ancestry> all) {
+        long next = Long.MAX_VALUE;
+        for (Ancestry one : all) {
+            next = Math.min(next, round + 1 + Math.floorMod(one.pid() - round - 1, rounds(one)));
+        }
+        return next;
     }
 
     /** Each is looked up again in a round of its own, so that not all are at once. */

@@ -4,6 +4,7 @@ import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.worker.probe.GpuProbe;
+import dev.ullage.worker.sampling.ReadingRound.Answer;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -33,8 +34,9 @@ import org.slf4j.LoggerFactory;
  * answer like any other.
  *
  * <p>One thread reads all devices, one after the other, and passes on what they answered at once, because waking a
- * thread costs more than a reading. When it is told to {@link ReadingRound#hurry()}, another one takes over from where
- * it is: there is always one thread more than devices that have been waited for too long.
+ * thread costs more than a reading; and only what is {@link RoundNews news}. When it is told to
+ * {@link ReadingRound#hurry}, another one takes over from where it is: there is always one thread more than devices
+ * that have been waited for too long.
  *
  * <p>Threads: any. They are daemons: a call stuck in the kernel cannot be ended and must not keep the process alive.
  */
@@ -47,11 +49,14 @@ public final class DeviceReaders implements AutoCloseable {
     private final GpuProbe probe;
     private final Path proc;
     private final Duration interval;
+    private final Clock clock;
     /** Once they are shut down, nothing that they are given is run, and nobody is told. */
     private final ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(
             CALM_THREADS, SingleCall.daemons("probe-reader"), new ThreadPoolExecutor.DiscardPolicy());
 
     private final ReadingPace pace;
+    private final RoundNews news;
+    private final ReadingRound.Caller caller = new Caller();
     private final Set<DeviceId> late = new TreeSet<>();
     private final Map<DeviceId, Reader> readers = new ConcurrentHashMap<>();
     private final SingleCall scan = new SingleCall("probe-scan");
@@ -67,7 +72,9 @@ public final class DeviceReaders implements AutoCloseable {
         this.probe = probe;
         this.proc = proc;
         this.interval = interval;
+        this.clock = clock;
         this.pace = new ReadingPace(this::runAfter, interval, clock);
+        this.news = new RoundNews(interval);
     }
 
     private void runAfter(Duration delay, Runnable beat) {
@@ -75,24 +82,66 @@ public final class DeviceReaders implements AutoCloseable {
     }
 
     /** A reading, and where each process in it comes from, looked up right after it. */
-    record Measurement(DeviceReading reading, List<Ancestry> ancestries) {}
+    record Measurement(DeviceReading reading, List<Ancestry> ancestries) {
+        /** Whether anything is known of the device by it. */
+        boolean isUsable() {
+            return reading.memory().isPresent() || reading.processes().isPresent();
+        }
+    }
 
     /** What is kept for one device; the cache is touched within its call only, so by one thread at a time. */
     private record Reader(AtomicBoolean busy, AncestryCache ancestries) {}
 
+    /** What {@link ReadingRound}s are made with. */
+    private final class Caller implements ReadingRound.Caller {
+        @Override
+        public Optional<Measurement> measure(DeviceId device) {
+            return DeviceReaders.this.measure(device);
+        }
+
+        @Override
+        public void late(DeviceId device) {
+            isLate(device, true);
+        }
+
+        @Override
+        public boolean isAgain(Map<DeviceId, Measurement> answers) {
+            // While a device is waited for, each round is one more that it has missed.
+            return !news.isNews(answers, millis())
+                    && !isAnyLate()
+                    && !threads.isShutdown()
+                    && areTaken(answers.keySet());
+        }
+
+        @Override
+        public long millis() {
+            return clock.millis();
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            threads.execute(task);
+        }
+    }
+
     /**
      * Has the devices read in this order at the next beat of the interval, without those for which an earlier call is
-     * outstanding.
+     * outstanding; and at each further beat until there is news.
      *
      * @param onAnswers receives what was read, never nothing, on the thread that read it: once when all have answered,
      *     and before that whenever the round is told to hurry
      */
-    ReadingRound prepare(Collection<DeviceId> devices, Consumer<Map<DeviceId, Measurement>> onAnswers) {
+    ReadingRound prepare(Collection<DeviceId> devices, Consumer<Map<DeviceId, Answer>> onAnswers) {
         ReadingRound round = round(devices, onAnswers);
         if (!round.isOver()) {
-            pace.prepare(round::run);
+            pace.prepare(round);
         }
         return round;
+    }
+
+    /** The next readings are passed on, though they may say nothing new ({@link RoundNews#attend}). */
+    public void attend() {
+        news.attend();
     }
 
     /** How long it is until the next beat. */
@@ -100,7 +149,7 @@ public final class DeviceReaders implements AutoCloseable {
         return pace.untilNext();
     }
 
-    private ReadingRound round(Collection<DeviceId> devices, Consumer<Map<DeviceId, Measurement>> onAnswers) {
+    private ReadingRound round(Collection<DeviceId> devices, Consumer<Map<DeviceId, Answer>> onAnswers) {
         List<DeviceId> begun = new ArrayList<>(devices.size());
         for (DeviceId device : threads.isShutdown() ? List.<DeviceId>of() : devices) {
             if (reader(device).busy().compareAndSet(false, true)) {
@@ -109,7 +158,21 @@ public final class DeviceReaders implements AutoCloseable {
                 isLate(device, true);
             }
         }
-        return new ReadingRound(begun, this::measure, device -> isLate(device, true), threads, onAnswers);
+        return new ReadingRound(begun, caller, onAnswers);
+    }
+
+    /** All of the devices or none; somebody else may have begun a call for one of them. */
+    private boolean areTaken(Collection<DeviceId> devices) {
+        List<Reader> taken = new ArrayList<>(devices.size());
+        for (DeviceId device : devices) {
+            Reader reader = reader(device);
+            if (!reader.busy().compareAndSet(false, true)) {
+                taken.forEach(other -> other.busy().set(false));
+                return false;
+            }
+            taken.add(reader);
+        }
+        return true;
     }
 
     /** So many threads are stuck, or may be: one more than that is needed, and that one keeps the time. */
@@ -121,6 +184,10 @@ public final class DeviceReaders implements AutoCloseable {
         if (changed && is) {
             pace.restart();
         }
+    }
+
+    private synchronized boolean isAnyLate() {
+        return !late.isEmpty();
     }
 
     private Reader reader(DeviceId device) {
@@ -173,8 +240,8 @@ public final class DeviceReaders implements AutoCloseable {
     /** The reading, or an empty one that says so when the driver has not answered in time. For the start only. */
     public DeviceReading readWithin(DeviceId device, Duration deadline) {
         CompletableFuture<DeviceReading> answer = new CompletableFuture<>();
-        ReadingRound round = round(
-                List.of(device), answers -> answers.values().forEach(measured -> answer.complete(measured.reading())));
+        ReadingRound round = round(List.of(device), answers -> answers.values()
+                .forEach(told -> answer.complete(told.measurement().reading())));
         if (!round.includes(device)) {
             return silent("an earlier call for this device has not come back");
         }
@@ -182,7 +249,7 @@ public final class DeviceReaders implements AutoCloseable {
         try {
             return answer.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException e) {
-            var unused = round.hurry();
+            var unused = round.hurry(Duration.ZERO);
             return silent("the driver has not answered within " + deadline.toMillis() + " ms");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

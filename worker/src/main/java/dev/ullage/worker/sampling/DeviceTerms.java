@@ -75,6 +75,13 @@ public final class DeviceTerms {
         return bounds.map(between -> between.text(planned)).stream().toList();
     }
 
+    /** Whether it depends on how many of the next readings agree with the last, what is planned with. */
+    public boolean isCounting() {
+        return allocatable.filter(SteadyAmount::isCounting).isPresent()
+                || foreign.filter(SteadyAmount::isCounting).isPresent()
+                || bound.isCounting();
+    }
+
     /** The device can hold nothing any more; should it come back, all is read anew. */
     public void retired() {
         told = Optional.empty();

@@ -3,15 +3,16 @@ package dev.ullage.worker.sampling;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Optional;
-import java.util.Queue;
 
 /**
  * Begins rounds of readings on time. The thread that reads sleeps until the next one is due and begins it by itself:
  * somebody else's timer would wake a thread of its own first, its message another, and only that one the reader.
  *
- * <p>Each beat begins one round, if one is prepared. Beats that the machine was too busy for are left out. A thread
- * that does not come back from a round takes the beat with it, until {@link #restart()}.
+ * <p>Each beat begins one round, if one is prepared, and the same one again at the next beat if it says so. Beats that
+ * the machine was too busy for are left out. A thread that does not come back from a round takes the beat with it,
+ * until {@link #restart()}.
  *
  * <p>Threads: any.
  */
@@ -21,10 +22,16 @@ final class ReadingPace {
         void runAfter(Duration delay, Runnable beat);
     }
 
+    /** What is begun at a beat. */
+    interface Round {
+        /** @return whether it is to be run again, at the next beat */
+        boolean run();
+    }
+
     private final Threads threads;
     private final long intervalMillis;
     private final Clock clock;
-    private final Queue<Runnable> prepared = new ArrayDeque<>();
+    private final Deque<Round> prepared = new ArrayDeque<>();
     private long next;
     /**
      * Which beat is the one that goes on; none before the first round. A thread that comes back late has an old one.
@@ -43,7 +50,7 @@ final class ReadingPace {
     }
 
     /** Has the round begun at the next beat; the first one is at once. */
-    synchronized void prepare(Runnable round) {
+    synchronized void prepare(Round round) {
         prepared.add(round);
         if (newest == 0) {
             next = clock.millis();
@@ -69,14 +76,16 @@ final class ReadingPace {
     }
 
     private void beat(int mine) {
+        Optional<Round> round = take(mine);
+        boolean isAgain = false;
         try {
-            take(mine).ifPresent(Runnable::run);
+            isAgain = round.isPresent() && round.get().run();
         } finally {
-            again(mine);
+            again(mine, isAgain ? round : Optional.empty());
         }
     }
 
-    private synchronized Optional<Runnable> take(int mine) {
+    private synchronized Optional<Round> take(int mine) {
         if (mine != newest) {
             return Optional.empty();
         }
@@ -85,7 +94,8 @@ final class ReadingPace {
         return Optional.ofNullable(prepared.poll());
     }
 
-    private synchronized void again(int mine) {
+    private synchronized void again(int mine, Optional<Round> repeated) {
+        repeated.ifPresent(prepared::addFirst);
         if (mine == newest) {
             threads.runAfter(untilNext(), () -> beat(mine));
         }

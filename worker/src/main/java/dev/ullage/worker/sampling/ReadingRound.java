@@ -2,6 +2,7 @@ package dev.ullage.worker.sampling;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.worker.sampling.DeviceReaders.Measurement;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -14,41 +15,59 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import java.util.function.Function;
 
 /**
- * One reading of several devices. A thread takes one device after the other and passes on all answers together; where a
- * device does not answer, {@link #hurry()} lets out what there is and has another thread go on behind it.
+ * One reading of several devices, or several of which only the last is news. A thread takes one device after the other
+ * and passes on all answers together; where a device does not answer, {@link #hurry} lets out what there is and has
+ * another thread go on behind it.
  *
  * <p>Threads: any.
  */
-final class ReadingRound {
+final class ReadingRound implements ReadingPace.Round {
+    /** Who makes the calls. */
+    interface Caller extends Executor {
+        /** Makes the call, which may never return; empty where the probe failed. */
+        Optional<Measurement> measure(DeviceId device);
+
+        /** A device has not answered when others are waiting. */
+        void late(DeviceId device);
+
+        /** Whether all this is known, so that it can wait, and all the devices may be read again. */
+        boolean isAgain(Map<DeviceId, Measurement> answers);
+
+        /** The time, by a clock that is never set back. */
+        long millis();
+    }
+
+    /**
+     * What a device answered.
+     *
+     * @param heldFrom of an answer that was held back because it was no news: how long after the first beat of the
+     *     round it was made; empty: just now
+     */
+    record Answer(Measurement measurement, Optional<Duration> heldFrom) {}
+
     private final Set<DeviceId> devices;
-    private final Function<DeviceId, Optional<Measurement>> measure;
-    private final Consumer<DeviceId> onLate;
-    private final Executor threads;
-    private final Consumer<Map<DeviceId, Measurement>> onAnswers;
+    private final Caller caller;
+    private final Consumer<Map<DeviceId, Answer>> onAnswers;
     private final Deque<DeviceId> waiting;
     private final Set<DeviceId> asked = new TreeSet<>();
     private final Map<DeviceId, Measurement> answers = new LinkedHashMap<>();
+    /** Those of the beat before, which nobody was told. */
+    private final Map<DeviceId, Measurement> untold = new LinkedHashMap<>();
+
+    private Optional<Long> firstBeat = Optional.empty();
+    private long newestBeat;
+    private Duration untoldFrom = Duration.ZERO;
+    private boolean isHurried;
 
     /**
      * @param devices in the order in which they are read
-     * @param measure makes the call that may never return
-     * @param onLate told of a device that has not answered when others are waiting
-     * @param threads where the calls are made behind a device that hangs
      * @param onAnswers receives answers, never none
      */
-    ReadingRound(
-            Collection<DeviceId> devices,
-            Function<DeviceId, Optional<Measurement>> measure,
-            Consumer<DeviceId> onLate,
-            Executor threads,
-            Consumer<Map<DeviceId, Measurement>> onAnswers) {
+    ReadingRound(Collection<DeviceId> devices, Caller caller, Consumer<Map<DeviceId, Answer>> onAnswers) {
         this.devices = new TreeSet<>(devices);
-        this.measure = measure;
-        this.onLate = onLate;
-        this.threads = threads;
+        this.caller = caller;
         this.onAnswers = onAnswers;
         this.waiting = new ArrayDeque<>(devices);
     }
@@ -63,13 +82,38 @@ final class ReadingRound {
         return waiting.isEmpty() && asked.isEmpty();
     }
 
-    /** Reads, on this thread. */
-    void run() {
+    /** How much later the devices were last asked than for the first time. */
+    synchronized Duration repeatedFor() {
+        return Duration.ofMillis(newestBeat - firstBeat.orElse(newestBeat));
+    }
+
+    /** Reads, on this thread; to be run again while nothing is new. */
+    @Override
+    public boolean run() {
+        begin();
+        readOn();
+        if (isAgain()) {
+            return true;
+        }
+        passOn();
+        return false;
+    }
+
+    private synchronized void begin() {
+        newestBeat = caller.millis();
+        firstBeat = firstBeat.or(() -> Optional.of(newestBeat));
+    }
+
+    private void readOn() {
         for (Optional<DeviceId> next = next(); next.isPresent(); next = next()) {
             DeviceId device = next.get();
-            Optional<Measurement> answer = measure.apply(device);
+            Optional<Measurement> answer = caller.measure(device);
             answered(device, answer);
         }
+    }
+
+    private void readOnAndPassOn() {
+        readOn();
         passOn();
     }
 
@@ -84,30 +128,56 @@ final class ReadingRound {
         answer.ifPresent(measured -> answers.put(device, measured));
     }
 
+    private synchronized boolean isAgain() {
+        if (isHurried || !isOver() || answers.size() < devices.size() || !caller.isAgain(answers)) {
+            return false;
+        }
+        untold.clear();
+        untold.putAll(answers);
+        untoldFrom = repeatedFor();
+        waiting.addAll(answers.keySet());
+        answers.clear();
+        return true;
+    }
+
     /**
-     * What has been answered goes out now. Those that nobody has come to yet no longer wait for those that hang;
-     * returns whether there are such, so that it is worth looking again soon: the next of them may hang as well, or the
-     * machine is so busy that the round has not begun.
+     * What has been answered goes out now, and those that nobody has come to yet no longer wait for those that hang;
+     * unless the devices have only just been asked.
+     *
+     * @param lateAfter how long they may take
+     * @return whether it is worth looking again soon: there are devices that nobody has come to, and the next of them
+     *     may hang as well, or the machine is so busy that the round has not begun, or nothing is late
      */
-    boolean hurry() {
+    boolean hurry(Duration lateAfter) {
         List<DeviceId> late;
         boolean areWaiting;
         synchronized (this) {
+            boolean isBetweenBeats = asked.isEmpty() && !untold.isEmpty() && !waiting.isEmpty();
+            boolean isYoung = firstBeat.isPresent() && caller.millis() - newestBeat < lateAfter.toMillis();
+            if (isBetweenBeats || (isYoung && !isOver())) {
+                return true;
+            }
+            isHurried = true;
             late = new ArrayList<>(asked);
             areWaiting = !waiting.isEmpty();
         }
-        late.forEach(onLate);
+        late.forEach(caller::late);
         if (areWaiting && !late.isEmpty()) {
-            threads.execute(this::run);
+            caller.execute(this::readOnAndPassOn);
         }
         passOn();
         return areWaiting;
     }
 
     private void passOn() {
-        Map<DeviceId, Measurement> taken;
+        Map<DeviceId, Answer> taken = new LinkedHashMap<>();
         synchronized (this) {
-            taken = new LinkedHashMap<>(answers);
+            // One that nobody has come to yet is read soon; of one that hangs it may be the last word for long.
+            for (DeviceId device : asked) {
+                Optional.ofNullable(untold.remove(device))
+                        .ifPresent(answer -> taken.put(device, new Answer(answer, Optional.of(untoldFrom))));
+            }
+            answers.forEach((device, answer) -> taken.put(device, new Answer(answer, Optional.empty())));
             answers.clear();
         }
         if (!taken.isEmpty()) {

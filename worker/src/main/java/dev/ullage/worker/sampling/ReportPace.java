@@ -13,7 +13,8 @@ import java.util.regex.Pattern;
 
 /**
  * When what is known of one device is told to the coordinator, which plans every 250 ms and has no use for more: at
- * once when it says something new in kind, and otherwise no sooner than that after the last time.
+ * once when it says something new in kind, otherwise no sooner than that after the last time, and now and then when it
+ * says nothing new at all.
  *
  * <p>No peak is lost by it: of the readings since the last time, the one with most memory used is told, with its own
  * age. What the ranks say and what is wrong is always of now. Pure, time is an argument; one owner, soft.
@@ -22,8 +23,8 @@ public final class ReportPace {
     /** A little less than a coordinator's tick, so that readings at that very pace are all told. */
     static final Duration SHORTEST = Duration.ofMillis(225);
 
-    /** How often the quality is told though it did not change. */
-    static final Duration QUALITY = Duration.ofSeconds(1);
+    /** What did not change is told once a second, which is when it is read where nobody asks for more. */
+    static final Duration REPEAT = Duration.ofMillis(900);
 
     /**
      * What is to be told.
@@ -50,9 +51,11 @@ public final class ReportPace {
 
     private Optional<Instant> toldAt = Optional.empty();
     private Optional<Kind> told = Optional.empty();
+    private Optional<DeviceSampled> newestTold = Optional.empty();
     private Optional<SampleQuality> quality = Optional.empty();
     private Instant qualityAt = Instant.EPOCH;
     private Optional<Peak> peak = Optional.empty();
+    private boolean isHolding;
 
     /** @return what is to be told now; empty when that has time */
     public Optional<Report> offer(DeviceSampled newest, SampleQuality qualityNow, Instant now) {
@@ -62,22 +65,43 @@ public final class ReportPace {
             // What came before was read under other conditions.
             peak = Optional.empty();
         }
-        peak = higher(newest, now);
-        boolean isDue = toldAt.map(at -> Duration.between(at, now).compareTo(SHORTEST) >= 0)
-                .orElse(true);
-        if (!isNewInKind && !isDue) {
-            return Optional.empty();
+        if (peak.isPresent() || !isTold(newest)) {
+            peak = higher(newest, now);
         }
         DeviceSampled report = peak.map(most -> with(newest, most, now)).orElse(newest);
+        isHolding = !isNewInKind && !isTold(report);
+        Duration pause = isHolding ? SHORTEST : REPEAT;
+        if (!isNewInKind
+                && toldAt.filter(at -> Duration.between(at, now).compareTo(pause) < 0)
+                        .isPresent()) {
+            return Optional.empty();
+        }
+        isHolding = false;
         toldAt = Optional.of(now);
         told = Optional.of(kind);
+        newestTold = Optional.of(report);
         peak = Optional.empty();
         return Optional.of(new Report(report, isQualityDue(qualityNow, now)));
     }
 
+    /** Whether something new has been offered that was not told yet. */
+    public boolean isHolding() {
+        return isHolding;
+    }
+
+    /** Whether the coordinator has been told just that, however long ago. */
+    private boolean isTold(DeviceSampled report) {
+        return newestTold
+                .filter(told -> told.memory().equals(report.memory())
+                        && told.foreign().equals(report.foreign())
+                        && told.ranks().equals(report.ranks())
+                        && told.problems().equals(report.problems()))
+                .isPresent();
+    }
+
     private boolean isQualityDue(SampleQuality now, Instant at) {
         boolean isDue = !quality.equals(Optional.of(now))
-                || Duration.between(qualityAt, at).compareTo(QUALITY) >= 0;
+                || Duration.between(qualityAt, at).compareTo(REPEAT) >= 0;
         if (isDue) {
             quality = Optional.of(now);
             qualityAt = at;

@@ -25,13 +25,17 @@ record SampleHistory(
         return new SampleHistory(device, Optional.empty(), now, List.of(), 0);
     }
 
-    /** A reading of which nothing is known is a lost sample that says why. */
-    SampleHistory answered(Measurement measured, Instant now) {
+    /**
+     * A reading of which nothing is known is a lost sample that says why.
+     *
+     * @param readAt when it was made
+     */
+    SampleHistory answered(Measurement measured, Instant readAt) {
         DeviceReading reading = measured.reading();
-        if (reading.memory().isEmpty() && reading.processes().isEmpty()) {
+        if (!measured.isUsable()) {
             return new SampleHistory(device, lastGood, goodAt, reading.problems(), lostSamples + 1);
         }
-        return new SampleHistory(device, Optional.of(measured), now, reading.problems(), lostSamples);
+        return new SampleHistory(device, Optional.of(measured), readAt, reading.problems(), lostSamples);
     }
 
     /** A round without an answer. */

@@ -3,7 +3,7 @@ package dev.ullage.worker.sampling;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.SampleState;
-import dev.ullage.worker.sampling.DeviceReaders.Measurement;
+import dev.ullage.worker.sampling.ReadingRound.Answer;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *   ROUND --> a call at the next beat for each device that has none outstanding --> Answered --> their samples
- *         |                                                                  passed on, together --> the next ROUND
+ *         |                             (once they are news)                 passed on, together --> the next ROUND
  *         \-> outstanding for longer than the deadline: a lost sample, the last known one passed on with its age
  *   LATE  --> those that answered are passed on, those behind one that hangs are read, and rounds go on without it
  *   FRESH --(staleAfter)--> STALE --(lostAfter)--> LOST; any usable answer --> FRESH
@@ -48,6 +48,9 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
      */
     private static final Duration LATE_AFTER = Duration.ofMillis(250);
 
+    /** A beat comes a little after the time that was foreseen. */
+    private static final Duration BEAT_WITHIN = Duration.ofMillis(50);
+
     /** What a sampler is told. */
     public sealed interface Command {}
 
@@ -60,7 +63,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
         INSTANCE
     }
 
-    private record Answered(Map<DeviceId, Measurement> measured) implements Command {}
+    private record Answered(Map<DeviceId, Answer> answers) implements Command {}
 
     private record Found(List<DeviceInfo> devices) implements Command {}
 
@@ -69,7 +72,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
      *
      * @param devices those to begin with
      * @param scanEvery between two looks for devices that came or went
-     * @param onSamples receives what is known of devices after each round, on the sampler's thread
+     * @param onSamples receives what is known of devices after each round that is news, on the sampler's thread
      * @param onDevices receives the devices there are, after each look, on the thread that looked; it may block
      */
     public record Setup(
@@ -90,10 +93,24 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
         private SampleHistory history;
         private SampleState reported = SampleState.FRESH;
         private Instant askedAt;
+        private Optional<ReadingRound> askedIn = Optional.empty();
 
         Watched(DeviceId device, Instant now) {
             history = SampleHistory.start(device, now);
             askedAt = now;
+        }
+
+        void answered(Answer answer, Instant now) {
+            Instant readAt = answer.heldFrom().map(askedAt::plus).orElse(now);
+            // One that was held back may come after the call that it was let out for.
+            if (answer.heldFrom().isEmpty() || readAt.isAfter(history.goodAt())) {
+                history = history.answered(answer.measurement(), readAt);
+            }
+        }
+
+        Duration waited(Instant now) {
+            Duration later = askedIn.map(ReadingRound::repeatedFor).orElse(Duration.ZERO);
+            return Duration.between(askedAt, now).minus(later);
         }
     }
 
@@ -130,8 +147,9 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
                 .build();
     }
 
-    private void watch(DeviceId device) {
-        watched.putIfAbsent(device, new Watched(device, now()));
+    /** @return whether the device is new */
+    private boolean watch(DeviceId device) {
+        return watched.putIfAbsent(device, new Watched(device, now())) == null;
     }
 
     /** While every device answers in time, each round is prepared by the answers of the one before. */
@@ -143,6 +161,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
         watched.forEach((device, of) -> {
             if (round.includes(device)) {
                 of.askedAt = now.plus(untilAsked);
+                of.askedIn = Optional.of(round);
             } else {
                 lost(of, now).ifPresent(lost::add);
             }
@@ -154,7 +173,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     }
 
     private Behavior<Command> onLate() {
-        if (newest.hurry()) {
+        if (newest.hurry(LATE_AFTER.minus(BEAT_WITHIN))) {
             timers.startSingleTimer(Late.INSTANCE, LATE_AFTER);
         } else {
             newest = prepare();
@@ -163,7 +182,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     }
 
     private Optional<Sample> lost(Watched of, Instant now) {
-        Duration waited = Duration.between(of.askedAt, now);
+        Duration waited = of.waited(now);
         if (waited.compareTo(setup.schedule().deadline()) < 0) {
             return Optional.empty();
         }
@@ -174,10 +193,10 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     private Behavior<Command> onAnswered(Answered command) {
         Instant now = now();
         List<Sample> samples = new ArrayList<>();
-        command.measured().forEach((device, measured) -> {
+        command.answers().forEach((device, answer) -> {
             Watched of = watched.get(device);
             if (of != null) {
-                of.history = of.history.answered(measured, now);
+                of.answered(answer, now);
                 samples.add(sample(of, now));
             }
         });
@@ -238,7 +257,12 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     }
 
     private Behavior<Command> onFound(Found command) {
-        command.devices().forEach(device -> watch(device.id()));
+        List<DeviceInfo> added =
+                command.devices().stream().filter(device -> watch(device.id())).toList();
+        if (!added.isEmpty()) {
+            // The next round is the first with all of them.
+            setup.readers().attend();
+        }
         return this;
     }
 

@@ -17,6 +17,11 @@ record SteadyAmount(MemoryBytes held, int waited) {
         return new SteadyAmount(measured, 0);
     }
 
+    /** Whether another amount was measured and is not yet believed. */
+    boolean isCounting() {
+        return waited > 0;
+    }
+
     /** For what takes room away: up at once; down by two steps or more, or after some samples. */
     SteadyAmount slowToFall(MemoryBytes measured, MemoryBytes step) {
         return next(measured, measured.isMoreThan(held), step);

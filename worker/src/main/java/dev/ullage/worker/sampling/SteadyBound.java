@@ -40,6 +40,12 @@ final class SteadyBound {
         return sorted.get(recent.size() < WINDOW ? recent.size() - 1 : WINDOW / 2);
     }
 
+    /** Whether more of the same would change what is likely. */
+    boolean isCounting() {
+        return !recent.isEmpty()
+                && (recent.size() < WINDOW || recent.stream().distinct().count() > 1);
+    }
+
     void forget() {
         recent.clear();
     }

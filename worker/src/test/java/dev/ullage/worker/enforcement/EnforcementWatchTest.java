@@ -103,6 +103,27 @@ class EnforcementWatchTest {
         assertThat(watch.problems(DEVICE, Map.of(), List.of())).isEmpty();
     }
 
+    @Test
+    void itIsCountingFromTheFirstReadingAboveUntilThereIsAnAlarmOrNone() {
+        assertThat(watch.isCounting()).isFalse();
+        measure(1100);
+        assertThat(watch.isCounting()).isTrue();
+        measure(900);
+        assertThat(watch.isCounting()).isFalse();
+        measure(1100);
+        measure(1100);
+        assertThat(watch.isCounting()).isTrue();
+        measure(1100);
+        assertThat(watch.isCounting()).isFalse();
+    }
+
+    @Test
+    void itSaysWhetherALedgerSaysAnythingElse() {
+        LimitsReported more = report(Optional.of(PhaseLimits.uniform(mib(2000))), mib(2000));
+        assertThat(watch.reported(more)).isTrue();
+        assertThat(watch.reported(more)).isFalse();
+    }
+
     // With a turn a rank may use its burst on top of its ceiling; without this a rank in its turn would be an alarm.
     @Test
     void whatATurnAddsIsNotAboveTheCeiling() {

@@ -14,14 +14,13 @@ import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.testing.Fixtures;
+import dev.ullage.common.testing.ScratchFolder;
 import dev.ullage.common.testing.TestClock;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.config.WatchSettings;
 import dev.ullage.worker.limits.LimitKeeper;
 import dev.ullage.worker.turns.TurnDesk;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -60,15 +59,12 @@ final class RankHarness implements AutoCloseable {
     private final ActorTestKit kit =
             ActorTestKit.create(ClusterConfig.localConfig().withFallback(ConfigFactory.load()));
     private final RankPort port;
+    private final ScratchFolder folder = ScratchFolder.create("ullage-accounts");
     final RankAccountKeeper accounts;
     private final ActorRef<Consumer<RankSessions>> hub;
 
     RankHarness(int maxRanks) {
-        try {
-            accounts = new RankAccountKeeper(Files.createTempDirectory("ullage-accounts"), clock);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        accounts = new RankAccountKeeper(folder.path(), clock);
         keeper = kit.createTestProbe();
         otherKeeper = kit.createTestProbe();
         port = new RankPort(new NodeId("node-a"), processes, desk, clock, maxRanks, WatchSettings.defaults(), accounts);
@@ -134,6 +130,7 @@ final class RankHarness implements AutoCloseable {
         }
         kit.shutdownTestKit();
         accounts.close();
+        folder.close();
     }
 
     private record ChildSpawner(ActorContext<Consumer<RankSessions>> context) implements RankSessions.Spawner {

@@ -51,6 +51,41 @@ class DeviceTermsTest {
     }
 
     @Test
+    void itIsCountingWhileWhatWasMeasuredIsNotBelieved() {
+        foreign(mib(192));
+        assertThat(discrete.isCounting()).isFalse();
+        for (int i = 1; i < SteadyAmount.PATIENCE; i++) {
+            foreign(mib(128));
+            assertThat(discrete.isCounting()).as("sample %d", i).isTrue();
+        }
+        foreign(mib(128));
+        assertThat(discrete.isCounting()).isFalse();
+
+        unified.allocatable(shared(gib(4)));
+        unified.allocatable(shared(gib(4).minus(DeviceTerms.SHARED_STEP)));
+        assertThat(unified.isCounting()).isTrue();
+        unified.retired();
+        assertThat(unified.isCounting()).isFalse();
+    }
+
+    @Test
+    void itIsCountingUntilItsBoundsAgree() {
+        for (int i = 1; i < SteadyBound.WINDOW; i++) {
+            discrete.foreign(Optional.empty(), Optional.of(settled(200)));
+            assertThat(discrete.isCounting()).as("sample %d", i).isTrue();
+        }
+        discrete.foreign(Optional.empty(), Optional.of(settled(200)));
+        assertThat(discrete.isCounting()).isFalse();
+
+        discrete.foreign(Optional.empty(), Optional.of(settled(300)));
+        assertThat(discrete.isCounting()).isTrue();
+    }
+
+    private static ForeignBounds settled(long mostMib) {
+        return new ForeignBounds(mib(1024), mib(1024), mib(0), mib(0), mib(mostMib), true);
+    }
+
+    @Test
     void whatIsNotKnownChangesNothingAndIsZeroOnlyBeforeAnythingWasKnown() {
         assertThat(discrete.foreign(Optional.empty(), Optional.empty())).isEqualTo(MemoryBytes.ZERO);
         foreign(mib(128));

@@ -23,7 +23,10 @@ class ReadingPaceTest {
             (delay, beat) -> threads.add(new Waiting(clock.millis() + delay.toMillis(), beat)), INTERVAL, clock);
 
     private void prepare(String name) {
-        pace.prepare(() -> begun.add(name + " at " + clock.millis()));
+        pace.prepare(() -> {
+            begun.add(name + " at " + clock.millis());
+            return false;
+        });
     }
 
     private void timeIs(long now) {
@@ -41,6 +44,7 @@ class ReadingPaceTest {
         pace.prepare(() -> {
             clock.advance(Duration.ofMillis(30));
             begun.add("first");
+            return false;
         });
         timeIs(0);
         assertThat(pace.untilNext()).isEqualTo(Duration.ofMillis(70));
@@ -94,6 +98,7 @@ class ReadingPaceTest {
             timeIs(50);
             prepare("third");
             timeIs(150);
+            return false;
         });
         timeIs(-50);
 
@@ -112,6 +117,40 @@ class ReadingPaceTest {
         timeIs(50);
 
         assertThat(begun).containsExactly("first at -50", "second at 50");
+        assertThat(threads).hasSize(1);
+    }
+
+    @Test
+    void aRoundThatSaysSoIsBegunAtTheNextBeatAgainBeforeAnyOther() {
+        pace.prepare(() -> {
+            begun.add("first at " + clock.millis());
+            return begun.size() < 3;
+        });
+        timeIs(-50);
+        timeIs(50);
+        prepare("second");
+        timeIs(150);
+        timeIs(250);
+        timeIs(350);
+
+        assertThat(begun).containsExactly("first at -50", "first at 50", "first at 150", "second at 250");
+    }
+
+    @Test
+    void aRoundThatIsToBeRunAgainIsSoOnTheThreadThatTookOver() {
+        pace.prepare(() -> {
+            begun.add("first at " + clock.millis());
+            if (begun.size() == 1) {
+                pace.restart();
+            }
+            return begun.size() < 3;
+        });
+        timeIs(-50);
+        timeIs(50);
+        timeIs(150);
+        timeIs(250);
+
+        assertThat(begun).containsExactly("first at -50", "first at 50", "first at 150");
         assertThat(threads).hasSize(1);
     }
 

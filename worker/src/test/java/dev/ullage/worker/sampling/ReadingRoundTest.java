@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceReading;
+import dev.ullage.common.testing.TestClock;
 import dev.ullage.worker.sampling.DeviceReaders.Measurement;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
@@ -19,11 +23,17 @@ class ReadingRoundTest {
     private static final Measurement ANSWER =
             new Measurement(new DeviceReading(Optional.empty(), Optional.empty(), List.of()), List.of());
 
+    private static final Duration LATE_AFTER = Duration.ofMillis(200);
+
     private final Deque<Runnable> threads = new ArrayDeque<>();
     private final List<Set<DeviceId>> passedOn = new ArrayList<>();
     private final List<DeviceId> late = new ArrayList<>();
     private final List<DeviceId> asked = new ArrayList<>();
+    private final Map<DeviceId, Duration> heldFrom = new TreeMap<>();
+    private final TestClock clock = new TestClock();
     private Runnable whileAsking = () -> {};
+    private DeviceId failing = device(0);
+    private int quietRounds;
 
     private static DeviceId device(int number) {
         return new DeviceId("GPU-" + number);
@@ -37,13 +47,40 @@ class ReadingRoundTest {
         return devices;
     }
 
+    /** Who makes the calls, by the test's clock. */
+    private final ReadingRound.Caller caller = new ReadingRound.Caller() {
+        @Override
+        public Optional<Measurement> measure(DeviceId device) {
+            return ask(device);
+        }
+
+        @Override
+        public void late(DeviceId device) {
+            late.add(device);
+        }
+
+        @Override
+        public boolean isAgain(Map<DeviceId, Measurement> answers) {
+            return quietRounds-- > 0;
+        }
+
+        @Override
+        public long millis() {
+            return clock.millis();
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            threads.add(task);
+        }
+    };
+
     private ReadingRound round(int... numbers) {
-        ReadingRound round = new ReadingRound(
-                devices(numbers),
-                this::ask,
-                late::add,
-                threads::add,
-                answers -> passedOn.add(new TreeSet<>(answers.keySet())));
+        ReadingRound round = new ReadingRound(devices(numbers), caller, answers -> {
+            passedOn.add(new TreeSet<>(answers.keySet()));
+            heldFrom.clear();
+            answers.forEach((device, answer) -> answer.heldFrom().ifPresent(from -> heldFrom.put(device, from)));
+        });
         if (!round.isOver()) {
             threads.add(round::run);
         }
@@ -55,7 +92,7 @@ class ReadingRoundTest {
         Runnable meanwhile = whileAsking;
         whileAsking = () -> {};
         meanwhile.run();
-        return Optional.of(ANSWER);
+        return device.equals(failing) ? Optional.empty() : Optional.of(ANSWER);
     }
 
     private void runThreads() {
@@ -73,7 +110,7 @@ class ReadingRoundTest {
 
         assertThat(passedOn).containsExactly(new TreeSet<>(devices(1, 2, 3)));
         assertThat(round.isOver()).isTrue();
-        assertThat(round.hurry()).isFalse();
+        assertThat(round.hurry(LATE_AFTER)).isFalse();
         assertThat(passedOn).hasSize(1);
         assertThat(late).isEmpty();
     }
@@ -83,12 +120,13 @@ class ReadingRoundTest {
         ReadingRound round = round(1, 2, 3, 4);
         whileAsking = () -> whileAsking = () -> {
             // The second device hangs from here on.
-            assertThat(round.hurry()).isTrue();
+            clock.advance(LATE_AFTER);
+            assertThat(round.hurry(LATE_AFTER)).isTrue();
             assertThat(passedOn).containsExactly(new TreeSet<>(devices(1)));
             runThreads();
             assertThat(passedOn).containsExactly(new TreeSet<>(devices(1)), new TreeSet<>(devices(3, 4)));
             assertThat(round.isOver()).isFalse();
-            assertThat(round.hurry()).isFalse();
+            assertThat(round.hurry(LATE_AFTER)).isFalse();
         };
 
         runThreads();
@@ -106,7 +144,7 @@ class ReadingRoundTest {
         assertThat(none.isOver()).isTrue();
 
         ReadingRound round = round(1);
-        assertThat(round.hurry()).isTrue();
+        assertThat(round.hurry(LATE_AFTER)).isTrue();
         assertThat(threads).hasSize(1);
         assertThat(late).isEmpty();
         assertThat(passedOn).isEmpty();
@@ -116,17 +154,79 @@ class ReadingRoundTest {
 
     @Test
     void aProbeThatFailedHoldsUpNobody() {
-        ReadingRound round = new ReadingRound(
-                devices(1, 2),
-                device -> Optional.of(ANSWER).filter(answer -> device.equals(device(2))),
-                late::add,
-                threads::add,
-                answers -> passedOn.add(new TreeSet<>(answers.keySet())));
-        threads.add(round::run);
+        failing = device(1);
+        quietRounds = 1;
+        ReadingRound round = round(1, 2);
 
         runThreads();
 
         assertThat(passedOn).containsExactly(new TreeSet<>(devices(2)));
         assertThat(round.isOver()).isTrue();
+    }
+
+    @Test
+    void whatIsNothingNewIsReadAgainAtTheNextBeatAndNobodyIsTold() {
+        quietRounds = 2;
+        ReadingRound round = round(1, 2);
+        for (int beat = 0; beat < 2; beat++) {
+            assertThat(round.run()).isTrue();
+            assertThat(round.isOver()).isFalse();
+            clock.advance(Duration.ofSeconds(1));
+            assertThat(round.hurry(LATE_AFTER)).isTrue();
+        }
+        assertThat(passedOn).isEmpty();
+
+        assertThat(round.run()).isFalse();
+
+        assertThat(asked).containsExactlyElementsOf(devices(1, 2, 1, 2, 1, 2));
+        assertThat(passedOn).containsExactly(new TreeSet<>(devices(1, 2)));
+        assertThat(heldFrom).isEmpty();
+        assertThat(round.isOver()).isTrue();
+        assertThat(round.repeatedFor()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(late).isEmpty();
+        assertThat(threads).hasSize(1);
+    }
+
+    @Test
+    void oneThatHangsAfterQuietBeatsIsKnownAsOfTheLastOfThem() {
+        quietRounds = 5;
+        ReadingRound round = round(1, 2, 3);
+        threads.clear();
+        round.run();
+        clock.advance(Duration.ofMillis(100));
+        round.run();
+        clock.advance(Duration.ofMillis(100));
+        whileAsking = () -> whileAsking = () -> {
+            // The second device hangs from here on.
+            clock.advance(LATE_AFTER);
+            assertThat(round.hurry(LATE_AFTER)).isTrue();
+            assertThat(passedOn).containsExactly(new TreeSet<>(devices(1, 2)));
+            assertThat(heldFrom).containsOnly(Map.entry(device(2), Duration.ofMillis(100)));
+            runThreads();
+            assertThat(passedOn).last().isEqualTo(new TreeSet<>(devices(3)));
+            assertThat(heldFrom).isEmpty();
+        };
+
+        assertThat(round.run()).isFalse();
+
+        assertThat(late).containsExactly(device(2));
+        assertThat(round.repeatedFor()).isEqualTo(Duration.ofMillis(200));
+        assertThat(passedOn).hasSize(3).last().isEqualTo(new TreeSet<>(devices(2)));
+        assertThat(heldFrom).isEmpty();
+    }
+
+    @Test
+    void aBeatThatHasOnlyBegunIsNotLate() {
+        ReadingRound round = round(1, 2);
+        whileAsking = () -> {
+            clock.advance(LATE_AFTER.minusMillis(1));
+            assertThat(round.hurry(LATE_AFTER)).isTrue();
+            assertThat(late).isEmpty();
+            assertThat(threads).isEmpty();
+        };
+
+        runThreads();
+
+        assertThat(passedOn).containsExactly(new TreeSet<>(devices(1, 2)));
     }
 }

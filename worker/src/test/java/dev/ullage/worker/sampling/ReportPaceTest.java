@@ -107,36 +107,71 @@ class ReportPaceTest {
         SampleQuality worse = new SampleQuality(SampleState.FRESH, 1);
         List<Boolean> due = new ArrayList<>();
         for (int at = 0; at <= 1_250; at += 250) {
-            due.add(report(reading(1), good, at).orElseThrow().isQualityDue());
+            due.add(report(reading(at % 7), good, at).orElseThrow().isQualityDue());
         }
         assertThat(due).containsExactly(true, false, false, false, true, false);
         assertThat(report(reading(1), worse, 1_500).orElseThrow().isQualityDue())
                 .isTrue();
-        assertThat(report(reading(1), worse, 1_750).orElseThrow().isQualityDue())
+        assertThat(report(reading(2), worse, 1_750).orElseThrow().isQualityDue())
                 .isFalse();
     }
 
-    /** Whatever is read and whenever, what is told has every maximum between two tellings, and is told often enough. */
+    @Test
+    void whatIsNothingNewIsToldOnceASecondWithTheAgeOfNow() {
+        List<Integer> told = new ArrayList<>();
+        for (int at = 0; at <= 3_000; at += 100) {
+            if (offer(reading(7), at).isPresent()) {
+                told.add(at);
+            }
+            assertThat(pace.isHolding()).isFalse();
+        }
+        assertThat(told).containsExactly(0, 900, 1_800, 2_700);
+    }
+
+    @Test
+    void whatIsNewIsHeldUntilItIsDueAndWhoAsksIsToldSo() {
+        offer(reading(90), 0);
+        assertThat(offer(reading(90), 100)).isEmpty();
+        assertThat(pace.isHolding()).isFalse();
+
+        assertThat(offer(reading(20), 200)).isEmpty();
+        assertThat(pace.isHolding()).isTrue();
+
+        assertThat(used(offer(reading(20), 300))).isEqualTo(20);
+        assertThat(pace.isHolding()).isFalse();
+        assertThat(offer(reading(20), 600)).isEmpty();
+    }
+
+    /**
+     * Whatever is read and whenever, what is told has every maximum of what was new between two tellings, and is told
+     * often enough.
+     */
     @Property
     void noPeakIsLost(
             @ForAll @Size(min = 1, max = 60) List<@IntRange(min = 0, max = 1000) Integer> amounts,
             @ForAll @IntRange(min = 10, max = 400) int interval) {
         ReportPace fresh = new ReportPace();
         List<Integer> since = new ArrayList<>();
+        int told = -1;
         long toldAt = 0;
         for (int i = 0; i < amounts.size(); i++) {
-            since.add(amounts.get(i));
+            if (!since.isEmpty() || amounts.get(i) != told) {
+                since.add(amounts.get(i));
+            }
             long now = (long) i * interval;
             Optional<DeviceSampled> report = fresh.offer(
                             reading(amounts.get(i)), new SampleQuality(SampleState.FRESH, 0), START.plusMillis(now))
                     .map(Report::sample);
             if (report.isPresent()) {
-                assertThat(used(report))
-                        .isEqualTo(since.stream().mapToInt(x -> x).max().orElseThrow());
+                int most = since.stream().mapToInt(x -> x).max().orElse(told);
+                assertThat(used(report)).isEqualTo(most);
+                told = most;
                 since.clear();
                 toldAt = now;
             }
-            assertThat(Duration.ofMillis(now - toldAt)).isLessThan(ReportPace.SHORTEST);
+            boolean isNew = since.stream().mapToInt(x -> x).max().orElse(told) != told;
+            assertThat(fresh.isHolding()).isEqualTo(isNew);
+            assertThat(Duration.ofMillis(now - toldAt)).isLessThan(isNew ? ReportPace.SHORTEST : ReportPace.REPEAT);
         }
     }
 }

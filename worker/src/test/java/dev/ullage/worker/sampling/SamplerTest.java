@@ -44,6 +44,7 @@ class SamplerTest {
             new DeviceReaders(probe, Path.of("/proc"), Duration.ofMillis(10), Clock.systemUTC());
     private final Map<DeviceId, Sample> newest = new ConcurrentHashMap<>();
     private final AtomicInteger together = new AtomicInteger();
+    private final AtomicInteger passes = new AtomicInteger();
     private final List<List<DeviceInfo>> scans = new CopyOnWriteArrayList<>();
 
     private Optional<ActorRef<Sampler.Command>> sampler = Optional.empty();
@@ -74,6 +75,7 @@ class SamplerTest {
 
     private void passed(List<Sample> samples) {
         samples.forEach(sample -> newest.put(sample.device(), sample));
+        passes.incrementAndGet();
         if (samples.size() == 2) {
             together.incrementAndGet();
         }
@@ -141,6 +143,50 @@ class SamplerTest {
         eventually("both at once", () -> together.get() >= 3);
     }
 
+    @Test
+    void readingsThatSayNothingNewAreMadeAndPassedOnOnceASecond() {
+        start();
+        int calls = probe.calls(FIRST);
+        int before = passes.get();
+
+        eventually("a hundred rounds", () -> probe.calls(FIRST) >= calls + 100);
+
+        // A hundred take a second or more; on a busy machine there is a pass for each second of them.
+        assertThat(passes.get() - before).isLessThan(50);
+        assertThat(sample(FIRST).quality().lostSamples()).isZero();
+    }
+
+    @Test
+    void whoAttendsIsToldOfTheNextRound() {
+        start();
+        eventually("it is quiet", () -> {
+            int before = passes.get();
+            int calls = probe.calls(FIRST);
+            eventually("two rounds", () -> probe.calls(FIRST) >= calls + 2);
+            return passes.get() == before;
+        });
+        for (int i = 0; i < 20; i++) {
+            int before = passes.get();
+            readers.attend();
+            eventually("it is passed on", () -> passes.get() > before);
+        }
+    }
+
+    @Test
+    void oneThatHangsAfterAQuietWhileHasNotMissedTheRoundsThatItAnswered() {
+        start();
+        int calls = probe.calls(FIRST);
+        eventually("thirty rounds", () -> probe.calls(FIRST) >= calls + 30);
+
+        probe.hang(FIRST);
+        eventually("the call hangs", () -> probe.outstanding(FIRST) == 1);
+        eventually("the other goes on", () -> passes.get() > 5);
+
+        // By the clock of the test no time has passed at all, and rounds by the other one are not to be taken for it.
+        assertThat(sample(FIRST).quality().lostSamples()).isZero();
+        assertThat(sample(FIRST).age()).isLessThan(Duration.ofSeconds(2));
+    }
+
     private static long probeThreads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith("probe-"))
@@ -155,6 +201,7 @@ class SamplerTest {
         eventually("the call hangs", () -> probe.outstanding(FIRST) == 1);
         clock.advance(Duration.ofSeconds(60));
         is(FIRST, SampleState.LOST);
+        eventually("a lost sample", () -> sample(FIRST).quality().lostSamples() > 0);
 
         probe.release(FIRST);
 
