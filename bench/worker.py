@@ -31,6 +31,7 @@ DIST = ROOT / "cli" / "target" / "dist"
 BARE = ROOT / "bench" / "src" / "main" / "java" / "dev" / "ullage" / "bench" / "BareMember.java"
 DEVICES = 8
 PROCESSES = 64
+START_PAUSE = 4.0
 MIB = 1 << 20
 #: What the devices show: other memory at each reading, or the same for as long as nobody allocates.
 STAND_INS = {"moving": ["-DBENCH"], "steady": ["-DBENCH", "-DSTEADY"]}
@@ -208,6 +209,8 @@ def main() -> int:
             bare = ["java", *WORKER_OPTIONS, "-cp", class_path, "dev.ullage.bench.BareMember", str(file)]
             with open(folder / f"{name}.log", "w", encoding="utf-8") as log:
                 nodes[name] = subprocess.Popen(bare, stdout=log, stderr=log)
+            # Many JVMs that start at once starve one another's heartbeats, and these do not join again.
+            time.sleep(START_PAUSE if options.members > 3 else 0)
         wait_for_devices(ports["http"], DEVICES)
         time.sleep(options.warm_up)
         for name, node in nodes.items():
