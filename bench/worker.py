@@ -61,8 +61,8 @@ def fake_driver(folder: Path, pids: List[int], memory: str) -> None:
     """Compiles the stand-in and tells it of the devices and of who is on them."""
     library = folder / "libnvidia-ml-fake.so.1"
     source = ROOT / "worker" / "src" / "test" / "c" / "fake_nvml.c"
-    subprocess.run(["gcc", "-std=gnu11", "-O2", *STAND_INS[memory], "-shared", "-fPIC", "-Wl,-Bsymbolic", "-o", library, source,
-                    "-ldl"], check=True)
+    subprocess.run(["gcc", "-std=gnu11", "-O2", *STAND_INS[memory], "-shared", "-fPIC", "-Wl,-Bsymbolic", "-o", library,
+                    source, "-ldl"], check=True)
     lines = [f"count={DEVICES}", "driver=550.54.15"]
     for device in range(DEVICES):
         mine = pids[device * PROCESSES:(device + 1) * PROCESSES]

@@ -1,8 +1,5 @@
 package dev.ullage.worker;
 
-import dev.ullage.common.ledger.LedgerCommand.CommitReservation;
-import dev.ullage.common.ledger.LedgerCommand.ReleaseReservation;
-import dev.ullage.common.ledger.LedgerCommand.Reserve;
 import dev.ullage.common.model.CoordinatorToken;
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceInfo;
@@ -11,34 +8,29 @@ import dev.ullage.common.model.HostCapacity;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
 import dev.ullage.common.model.RankInstance;
-import dev.ullage.common.model.ReservationId;
 import dev.ullage.common.protocol.OperatorRecord;
 import dev.ullage.common.protocol.Protocol;
 import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.common.protocol.ToCoordinator.LimitsReported;
-import dev.ullage.common.protocol.ToCoordinator.ReservationRefused;
 import dev.ullage.common.protocol.ToCoordinator.WishesHeld;
 import dev.ullage.common.protocol.ToCoordinator.WishesReported;
 import dev.ullage.common.protocol.ToCoordinator.WorkerAnnounced;
 import dev.ullage.common.protocol.ToWorker;
-import dev.ullage.common.protocol.ToWorker.CommitDevice;
 import dev.ullage.common.protocol.ToWorker.DesireLimits;
 import dev.ullage.common.protocol.ToWorker.DirectJob;
 import dev.ullage.common.protocol.ToWorker.KeepWishes;
 import dev.ullage.common.protocol.ToWorker.LearnFrom;
 import dev.ullage.common.protocol.ToWorker.ReleaseCache;
-import dev.ullage.common.protocol.ToWorker.ReleaseDevice;
-import dev.ullage.common.protocol.ToWorker.ReserveDevice;
 import dev.ullage.config.ClusterConfig;
 import dev.ullage.worker.enforcement.CeilingAlarm;
 import dev.ullage.worker.enforcement.EnforcementWatch;
 import dev.ullage.worker.host.HostWatch;
 import dev.ullage.worker.limits.LimitKeeper;
-import dev.ullage.worker.limits.LimitKeeper.ForReservation;
 import dev.ullage.worker.ranks.RankSessions;
 import dev.ullage.worker.rungs.Enforcer;
+import dev.ullage.worker.sampling.Attention;
 import dev.ullage.worker.sampling.Attribution;
 import dev.ullage.worker.sampling.Attribution.Placed;
 import dev.ullage.worker.sampling.Attributions;
@@ -146,7 +138,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
      * @param alarm when a rank is above its ceiling
      * @param wishes where what operators asked for is kept
      * @param host looks at what it has beside its devices
-     * @param attend the next readings are wanted though they say nothing new: what they are judged by has changed
+     * @param attention whom to ask for readings though they say nothing new
      * @param onKeeperLost a device's keeper stopped: its ledger cannot be written, so the worker must not go on
      */
     record Setup(
@@ -160,7 +152,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
             Wishes wishes,
             HostWatch host,
             Clock clock,
-            Runnable attend,
+            Attention attention,
             Runnable onKeeperLost) {}
 
     /**
@@ -186,8 +178,10 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
     /** Of the coordinator that was heard of last. */
     private boolean readsRounds;
 
+    private Optional<CoordinatorToken> learnt = Optional.empty();
     private Optional<CoordinatorToken> highestToken = Optional.empty();
     private final ActorRef<OperatorRecord> wishFile;
+    private final ReservationRoute reservations;
     private Optional<OperatorRecord> wishes;
     private HostCapacity host;
 
@@ -195,6 +189,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         super(context);
         this.setup = setup;
         this.watch = new EnforcementWatch(setup.alarm());
+        this.reservations = new ReservationRoute(setup.node());
         ActorRef<Command> self = context.getSelf();
         this.enforcer = Enforcer.start(context, setup.enforcement(), found -> self.tell(new Held(found)));
         this.wishes = setup.wishes().kept();
@@ -252,15 +247,21 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
 
     private Behavior<Command> onLinkUp(LinkUp command) {
         link = new Link(command.link(), command.coordinator());
-        paces.clear();
-        setup.attend().run();
+        tellAnew();
         LOG.info("node={} reason=\"member of a cluster\"", setup.node());
         return onAnnounce();
+    }
+
+    /** Whoever coordinates now has not been told what others were. */
+    private void tellAnew() {
+        paces.clear();
+        setup.attention().next();
     }
 
     private Behavior<Command> onLinkDown(LinkDown command) {
         if (link != null && link.self().equals(command.link())) {
             link = null;
+            paces.clear();
             LOG.info("node={} state=autonomous reason=\"no cluster; every limit stays\"", setup.node());
         }
         return this;
@@ -291,6 +292,10 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         if (command.message() instanceof LearnFrom learn) {
             keepers.values().forEach(keeper -> keeper.tell(new LimitKeeper.Learn(learn)));
             sessions.learn(learn.token());
+            if (!learnt.equals(Optional.of(learn.token()))) {
+                learnt = Optional.of(learn.token());
+                tellAnew();
+            }
             readsRounds = learn.reads().map(ToWorker.Reads::rounds).orElse(false);
             learn.replyTo().tell(sessions.jobs(setup.node()));
             wishes.ifPresent(kept -> learn.replyTo().tell(new WishesReported(setup.node(), kept)));
@@ -315,34 +320,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
                 keeper.tell(new LimitKeeper.Plan(plan));
             }
         } else {
-            onReservation(command.message());
+            reservations.pass(command.message(), keepers);
         }
         return this;
-    }
-
-    private void onReservation(ToWorker message) {
-        if (message instanceof ReserveDevice ask) {
-            ReservationId id = ask.reservation().id();
-            Reserve reserve = new Reserve(ask.token(), ask.reservation());
-            toKeeper(ask.device(), new ForReservation(reserve, ask.token(), id, ask.replyTo()));
-        } else if (message instanceof CommitDevice ask) {
-            CommitReservation commit = new CommitReservation(ask.token(), ask.id());
-            toKeeper(ask.device(), new ForReservation(commit, ask.token(), ask.id(), ask.replyTo()));
-        } else if (message instanceof ReleaseDevice ask) {
-            ReleaseReservation release = new ReleaseReservation(ask.token(), ask.id());
-            toKeeper(ask.device(), new ForReservation(release, ask.token(), ask.id(), ask.replyTo()));
-        }
-    }
-
-    private void toKeeper(DeviceId device, ForReservation message) {
-        ActorRef<LimitKeeper.Command> keeper = keepers.get(device);
-        if (keeper != null) {
-            keeper.tell(message);
-        } else {
-            String reason = "refused reservation %s on %s: this worker owns %s"
-                    .formatted(message.id(), device, keepers.keySet());
-            message.replyTo().tell(new ReservationRefused(setup.node(), device, message.id(), reason));
-        }
     }
 
     /** Whoever sends it: what counts is which record is newer. */
@@ -363,7 +343,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         if (command.message() instanceof LimitsReported report) {
             sessions.onReport(report);
             if (watch.reported(report)) {
-                setup.attend().run();
+                setup.attention().next();
             }
             devices.info(report.device()).ifPresent(device -> enforcer.want(device, watch.ceilings(device.id())));
             if (devices.reported(report.device(), report.ledger())) {
@@ -392,10 +372,9 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         if (link != null) {
             round.messages(readsRounds).forEach(link.coordinator()::tell);
         }
-        if (watch.isCounting()
-                || terms.values().stream().anyMatch(DeviceTerms::isCounting)
-                || paces.values().stream().anyMatch(ReportPace::isHolding)) {
-            setup.attend().run();
+        boolean isCounting = watch.isCounting() || terms.values().stream().anyMatch(DeviceTerms::isCounting);
+        if (isCounting || paces.values().stream().anyMatch(ReportPace::isHolding)) {
+            setup.attention().next();
         }
         return this;
     }
@@ -455,19 +434,23 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         for (DeviceId device : devices.seen(command.present(), command.retired())) {
             Optional.ofNullable(terms.get(device)).ifPresent(DeviceTerms::retired);
             Optional.ofNullable(keepers.get(device)).ifPresent(keeper -> keeper.tell(LimitKeeper.Measured.NOTHING));
+            setup.attention().soon();
         }
         return onAnnounce();
     }
 
     private Behavior<Command> onForSessions(ForSessions command) {
-        sessions.on(command.event());
-        setup.attend().run();
+        if (sessions.on(command.event())) {
+            setup.attention().soon();
+        }
         reportChangedJobs();
         return this;
     }
 
     private Behavior<Command> onCheckProcesses() {
-        sessions.removeGone();
+        if (!sessions.removeGone().isEmpty()) {
+            setup.attention().soon();
+        }
         reportChangedJobs();
         return this;
     }
@@ -484,6 +467,7 @@ public final class WorkerHub extends AbstractBehavior<WorkerHub.Command> {
         Enforcer.Found found = command.found();
         watch.found(found.instance(), found.facts());
         sessions.held(found.instance(), found.inForce());
+        setup.attention().soon();
         return this;
     }
 

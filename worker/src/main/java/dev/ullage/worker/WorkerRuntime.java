@@ -136,7 +136,7 @@ public final class WorkerRuntime implements AutoCloseable {
                 new WorkerHub.Wishes(wishes.read(), wishes),
                 HostWatch.of(new HostReader(settings.host())),
                 clock,
-                roster.readers()::attend,
+                roster.readers().attention(),
                 setup.onLost());
         ActorSystem<WorkerHub.Command> system =
                 ActorSystem.create(WorkerHub.create(hub), "ullage-worker", ClusterConfig.localConfig(settings.tick()));

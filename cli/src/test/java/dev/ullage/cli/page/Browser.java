@@ -140,7 +140,8 @@ public final class Browser implements AutoCloseable {
 
     @Override
     public void close() {
-        driver.quit();
-        scratch.close();
+        try (scratch) {
+            driver.quit();
+        }
     }
 }

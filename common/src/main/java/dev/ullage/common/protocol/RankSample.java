@@ -76,6 +76,21 @@ public record RankSample(
                 enforcement);
     }
 
+    /** Whether the other says the same, however long ago it was heard. */
+    public boolean isSameButForItsAge(RankSample other) {
+        return equals(new RankSample(
+                other.instance,
+                other.facts,
+                other.activity,
+                other.use,
+                other.enforcedBy,
+                other.connected,
+                ageMillis,
+                other.needsRestart,
+                other.watch,
+                other.enforcement));
+    }
+
     /** Where in its training a rank is; the step is unknown when it does not count them. */
     public record Activity(Phase phase, OptionalLong step) {}
 }

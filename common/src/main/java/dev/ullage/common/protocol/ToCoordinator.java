@@ -102,7 +102,7 @@ public sealed interface ToCoordinator extends WireMessage {
 
     /**
      * How far the newest {@link DeviceSampled} of the device can be relied on. Sent with one, when it changed or was
-     * not sent for a second, and lost without harm. A worker that never says so is older.
+     * not sent for a while, and lost without harm. A worker that never says so is older.
      */
     record DeviceWatched(NodeId node, DeviceId device, SampleQuality quality) implements ToCoordinator {}
 

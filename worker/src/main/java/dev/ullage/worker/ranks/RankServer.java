@@ -240,6 +240,8 @@ public final class RankServer implements AutoCloseable {
             SessionHandle handle = gate.attach(attach);
             key.cancel();
             selector.selectNow();
+            // Whoever left a task meanwhile woke that one in vain.
+            selector.wakeup();
             calls.serve(connection.channel(), connection.lines(), handle);
             return false;
         }

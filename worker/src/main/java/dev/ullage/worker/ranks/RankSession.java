@@ -325,11 +325,12 @@ public final class RankSession extends AbstractBehavior<RankSession.Command> {
     }
 
     private Behavior<Command> onMeasured(Measured command) {
+        Optional<MemoryBytes> before = processUsed;
         processUsed = Optional.of(command.used());
         if (setup.defaultOverhead().isPresent()) {
             overhead = overhead.read(command.used(), command.at());
         }
-        changed = true;
+        changed |= !processUsed.equals(before);
         return this;
     }
 

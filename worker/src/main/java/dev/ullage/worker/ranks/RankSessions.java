@@ -166,18 +166,16 @@ public final class RankSessions {
         report.ledger().grants().forEach(grant -> watch(report.device(), grant.instance()));
     }
 
-    public void on(Event event) {
+    /** @return whether readings of the devices are to be judged by something else now, or told with something else */
+    public boolean on(Event event) {
         if (event instanceof Admit admit) {
             admit(admit.admitted());
-        } else if (event instanceof Sampled sampled) {
-            RankInstance instance = sampled.sample().instance();
-            known.computeIfPresent(
-                    instance,
-                    (key, old) -> new Known(old.device(), old.session(), Optional.of(sampled.sample()), old.restart()));
-            if (known.containsKey(instance)) {
-                useListener.used(sampled.device(), sampled.sample());
-            }
-        } else if (event instanceof Accounted accounted) {
+            return true;
+        }
+        if (event instanceof Sampled sampled) {
+            return sampled(sampled);
+        }
+        if (event instanceof Accounted accounted) {
             accounts.heard(accounted.account());
         } else if (event instanceof RanOut out) {
             ranOut(out.report());
@@ -188,6 +186,18 @@ public final class RankSessions {
                 board.applied(did.applied(), did.directive(), clock.instant()).ifPresent(this::direct);
             }
         }
+        return false;
+    }
+
+    private boolean sampled(Sampled event) {
+        RankSample sample = event.sample();
+        Known old = known.get(sample.instance());
+        if (old == null) {
+            return false;
+        }
+        known.put(sample.instance(), new Known(old.device(), old.session(), Optional.of(sample), old.restart()));
+        useListener.used(event.device(), sample);
+        return old.sample().filter(sample::isSameButForItsAge).isEmpty();
     }
 
     private void ranOut(OomReport report) {

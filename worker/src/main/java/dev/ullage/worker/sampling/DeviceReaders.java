@@ -107,7 +107,10 @@ public final class DeviceReaders implements AutoCloseable {
         @Override
         public boolean isAgain(Map<DeviceId, Measurement> answers) {
             // While a device is waited for, each round is one more that it has missed.
-            return !news.isNews(answers, millis())
+            boolean isMeasured = answers.entrySet().stream()
+                    .allMatch(answer -> answer.getValue().isUsable()
+                            || retired(answer.getKey()).isPresent());
+            return !news.isNews(answers, isMeasured, millis())
                     && !isAnyLate()
                     && !threads.isShutdown()
                     && areTaken(answers.keySet());
@@ -139,9 +142,9 @@ public final class DeviceReaders implements AutoCloseable {
         return round;
     }
 
-    /** The next readings are passed on, though they may say nothing new ({@link RoundNews#attend}). */
-    public void attend() {
-        news.attend();
+    /** For whoever wants readings to be passed on though they may say nothing new. */
+    public Attention attention() {
+        return news;
     }
 
     /** How long it is until the next beat. */
@@ -180,6 +183,10 @@ public final class DeviceReaders implements AutoCloseable {
         boolean changed = is ? late.add(device) : late.remove(device);
         if (changed) {
             threads.setCorePoolSize(CALM_THREADS + late.size());
+        }
+        if (changed) {
+            // What is let out without the others is compared with nothing, and the next round has other devices.
+            news.next();
         }
         if (changed && is) {
             pace.restart();
@@ -237,7 +244,7 @@ public final class DeviceReaders implements AutoCloseable {
         return probe.retired(device);
     }
 
-    /** The reading, or an empty one that says so when the driver has not answered in time. For the start only. */
+    /** The reading, or an empty one that says so when the driver has not answered in time. For a device that is new. */
     public DeviceReading readWithin(DeviceId device, Duration deadline) {
         CompletableFuture<DeviceReading> answer = new CompletableFuture<>();
         ReadingRound round = round(List.of(device), answers -> answers.values()
@@ -245,7 +252,7 @@ public final class DeviceReaders implements AutoCloseable {
         if (!round.includes(device)) {
             return silent("an earlier call for this device has not come back");
         }
-        threads.execute(round::run);
+        threads.execute(round::runOnce);
         try {
             return answer.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException e) {

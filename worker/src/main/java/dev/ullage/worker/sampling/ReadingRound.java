@@ -42,10 +42,9 @@ final class ReadingRound implements ReadingPace.Round {
     /**
      * What a device answered.
      *
-     * @param heldFrom of an answer that was held back because it was no news: how long after the first beat of the
-     *     round it was made; empty: just now
+     * @param age zero if that was just now; more of an answer that was held back because it was no news
      */
-    record Answer(Measurement measurement, Optional<Duration> heldFrom) {}
+    record Answer(Measurement measurement, Duration age) {}
 
     private final Set<DeviceId> devices;
     private final Caller caller;
@@ -58,8 +57,10 @@ final class ReadingRound implements ReadingPace.Round {
 
     private Optional<Long> firstBeat = Optional.empty();
     private long newestBeat;
-    private Duration untoldFrom = Duration.ZERO;
+    private long untoldBeat;
     private boolean isHurried;
+    /** While it is not decided whether there is another beat. */
+    private boolean isDeciding;
 
     /**
      * @param devices in the order in which they are read
@@ -77,8 +78,12 @@ final class ReadingRound implements ReadingPace.Round {
         return devices.contains(device);
     }
 
-    /** Whether every device has answered, or its probe has failed. */
+    /** Whether every device has answered, or its probe has failed, for the last time. */
     synchronized boolean isOver() {
+        return areAllRead() && !isDeciding;
+    }
+
+    private boolean areAllRead() {
         return waiting.isEmpty() && asked.isEmpty();
     }
 
@@ -102,6 +107,7 @@ final class ReadingRound implements ReadingPace.Round {
     private synchronized void begin() {
         newestBeat = caller.millis();
         firstBeat = firstBeat.or(() -> Optional.of(newestBeat));
+        isDeciding = true;
     }
 
     private void readOn() {
@@ -112,7 +118,8 @@ final class ReadingRound implements ReadingPace.Round {
         }
     }
 
-    private void readOnAndPassOn() {
+    /** Reads what nobody has come to yet, on this thread, and not again. */
+    void runOnce() {
         readOn();
         passOn();
     }
@@ -129,12 +136,13 @@ final class ReadingRound implements ReadingPace.Round {
     }
 
     private synchronized boolean isAgain() {
-        if (isHurried || !isOver() || answers.size() < devices.size() || !caller.isAgain(answers)) {
+        isDeciding = false;
+        if (isHurried || !areAllRead() || answers.size() < devices.size() || !caller.isAgain(answers)) {
             return false;
         }
         untold.clear();
         untold.putAll(answers);
-        untoldFrom = repeatedFor();
+        untoldBeat = newestBeat;
         waiting.addAll(answers.keySet());
         answers.clear();
         return true;
@@ -163,25 +171,38 @@ final class ReadingRound implements ReadingPace.Round {
         }
         late.forEach(caller::late);
         if (areWaiting && !late.isEmpty()) {
-            caller.execute(this::readOnAndPassOn);
+            caller.execute(this::runOnce);
         }
         passOn();
         return areWaiting;
     }
 
     private void passOn() {
+        Map<DeviceId, Answer> held = new LinkedHashMap<>();
         Map<DeviceId, Answer> taken = new LinkedHashMap<>();
         synchronized (this) {
-            // One that nobody has come to yet is read soon; of one that hangs it may be the last word for long.
-            for (DeviceId device : asked) {
-                Optional.ofNullable(untold.remove(device))
-                        .ifPresent(answer -> taken.put(device, new Answer(answer, Optional.of(untoldFrom))));
-            }
-            answers.forEach((device, answer) -> taken.put(device, new Answer(answer, Optional.empty())));
+            Duration age = Duration.ofMillis(Math.max(1, caller.millis() - untoldBeat));
+            untold.forEach((device, answer) -> {
+                if (isLastWord(device)) {
+                    held.put(device, new Answer(answer, age));
+                }
+            });
+            untold.keySet().removeAll(held.keySet());
+            answers.forEach((device, answer) -> taken.put(device, new Answer(answer, Duration.ZERO)));
             answers.clear();
         }
-        if (!taken.isEmpty()) {
-            onAnswers.accept(taken);
+        for (Map<DeviceId, Answer> told : List.of(held, taken)) {
+            if (!told.isEmpty()) {
+                onAnswers.accept(told);
+            }
         }
+    }
+
+    /**
+     * Of one that hangs or fails, what it said before may be that for long; one that nobody has come to is read soon.
+     */
+    private boolean isLastWord(DeviceId device) {
+        Measurement now = answers.get(device);
+        return asked.contains(device) || (now != null && !now.isUsable());
     }
 }

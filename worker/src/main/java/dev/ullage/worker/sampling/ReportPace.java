@@ -4,12 +4,14 @@ import dev.ullage.common.model.DeviceReading.MemoryUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
+import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
  * When what is known of one device is told to the coordinator, which plans every 250 ms and has no use for more: at
@@ -23,8 +25,11 @@ public final class ReportPace {
     /** A little less than a coordinator's tick, so that readings at that very pace are all told. */
     static final Duration SHORTEST = Duration.ofMillis(225);
 
-    /** What did not change is told once a second, which is when it is read where nobody asks for more. */
-    static final Duration REPEAT = Duration.ofMillis(900);
+    /**
+     * What did not change is told with the first reading after that: once a second where devices are read so often,
+     * also when one reading was late.
+     */
+    static final Duration REPEAT = Duration.ofMillis(600);
 
     /**
      * What is to be told.
@@ -65,11 +70,13 @@ public final class ReportPace {
             // What came before was read under other conditions.
             peak = Optional.empty();
         }
-        if (peak.isPresent() || !isTold(newest)) {
-            peak = higher(newest, now);
-        }
+        peak = higher(newest, now);
         DeviceSampled report = peak.map(most -> with(newest, most, now)).orElse(newest);
-        isHolding = !isNewInKind && !isTold(report);
+        isHolding = !isNewInKind && (!isTold(newest) || !isTold(report));
+        if (!isHolding) {
+            // What was read since is what was told; a lower reading after it is not to wait behind it.
+            peak = Optional.empty();
+        }
         Duration pause = isHolding ? SHORTEST : REPEAT;
         if (!isNewInKind
                 && toldAt.filter(at -> Duration.between(at, now).compareTo(pause) < 0)
@@ -94,9 +101,14 @@ public final class ReportPace {
         return newestTold
                 .filter(told -> told.memory().equals(report.memory())
                         && told.foreign().equals(report.foreign())
-                        && told.ranks().equals(report.ranks())
+                        && saysTheSame(told.ranks(), report.ranks())
                         && told.problems().equals(report.problems()))
                 .isPresent();
+    }
+
+    private static boolean saysTheSame(List<RankSample> told, List<RankSample> now) {
+        return told.size() == now.size()
+                && IntStream.range(0, told.size()).allMatch(i -> told.get(i).isSameButForItsAge(now.get(i)));
     }
 
     private boolean isQualityDue(SampleQuality now, Instant at) {

@@ -58,7 +58,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
         INSTANCE
     }
 
-    /** A round has taken longer than it should, or had nobody to wait for. */
+    /** It is time to see whether a round takes longer than it should; or it had nobody to wait for. */
     private enum Late implements Command {
         INSTANCE
     }
@@ -101,9 +101,9 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
         }
 
         void answered(Answer answer, Instant now) {
-            Instant readAt = answer.heldFrom().map(askedAt::plus).orElse(now);
-            // One that was held back may come after the call that it was let out for.
-            if (answer.heldFrom().isEmpty() || readAt.isAfter(history.goodAt())) {
+            Instant readAt = now.minus(answer.age());
+            // One that was held back may come after the answer of the call that it was let out for.
+            if (answer.age().isZero() || readAt.isAfter(history.goodAt())) {
                 history = history.answered(answer.measurement(), readAt);
             }
         }
@@ -261,7 +261,7 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
                 command.devices().stream().filter(device -> watch(device.id())).toList();
         if (!added.isEmpty()) {
             // The next round is the first with all of them.
-            setup.readers().attend();
+            setup.readers().attention().next();
         }
         return this;
     }

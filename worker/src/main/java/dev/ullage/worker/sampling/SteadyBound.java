@@ -18,6 +18,7 @@ final class SteadyBound {
     static final int WINDOW = 5;
 
     private final Deque<MemoryBytes> recent = new ArrayDeque<>();
+    private boolean isSettled;
 
     /**
      * Never more than is in use.
@@ -26,7 +27,8 @@ final class SteadyBound {
      */
     MemoryBytes next(ForeignBounds bounds, Optional<MemoryBytes> known) {
         MemoryBytes all = bounds.used().roundedUpTo(ForeignMemory.GRANULE);
-        MemoryBytes likely = bounds.isSettled() ? middle(bounds) : known.orElse(bounds.most());
+        isSettled = bounds.isSettled();
+        MemoryBytes likely = isSettled ? middle(bounds) : known.orElse(bounds.most());
         return likely.max(bounds.least()).min(all);
     }
 
@@ -42,11 +44,12 @@ final class SteadyBound {
 
     /** Whether more of the same would change what is likely. */
     boolean isCounting() {
-        return !recent.isEmpty()
+        return isSettled
                 && (recent.size() < WINDOW || recent.stream().distinct().count() > 1);
     }
 
     void forget() {
         recent.clear();
+        isSettled = false;
     }
 }

@@ -14,14 +14,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** A round of readings on threads that run when the test says so; a device that hangs has the others read inside it. */
 class ReadingRoundTest {
     private static final Measurement ANSWER =
-            new Measurement(new DeviceReading(Optional.empty(), Optional.empty(), List.of()), List.of());
+            new Measurement(new DeviceReading(Optional.empty(), Optional.of(List.of()), List.of()), List.of());
+    private static final Measurement UNKNOWN =
+            new Measurement(new DeviceReading(Optional.empty(), Optional.empty(), List.of("it fails")), List.of());
 
     private static final Duration LATE_AFTER = Duration.ofMillis(200);
 
@@ -29,10 +30,11 @@ class ReadingRoundTest {
     private final List<Set<DeviceId>> passedOn = new ArrayList<>();
     private final List<DeviceId> late = new ArrayList<>();
     private final List<DeviceId> asked = new ArrayList<>();
-    private final Map<DeviceId, Duration> heldFrom = new TreeMap<>();
+    private final List<String> told = new ArrayList<>();
     private final TestClock clock = new TestClock();
     private Runnable whileAsking = () -> {};
     private DeviceId failing = device(0);
+    private DeviceId unknown = device(0);
     private int quietRounds;
 
     private static DeviceId device(int number) {
@@ -78,8 +80,8 @@ class ReadingRoundTest {
     private ReadingRound round(int... numbers) {
         ReadingRound round = new ReadingRound(devices(numbers), caller, answers -> {
             passedOn.add(new TreeSet<>(answers.keySet()));
-            heldFrom.clear();
-            answers.forEach((device, answer) -> answer.heldFrom().ifPresent(from -> heldFrom.put(device, from)));
+            answers.forEach((device, answer) -> told.add(device + " "
+                    + answer.age().toMillis() + (answer.measurement().isUsable() ? "" : " unknown")));
         });
         if (!round.isOver()) {
             threads.add(round::run);
@@ -92,7 +94,10 @@ class ReadingRoundTest {
         Runnable meanwhile = whileAsking;
         whileAsking = () -> {};
         meanwhile.run();
-        return device.equals(failing) ? Optional.empty() : Optional.of(ANSWER);
+        if (device.equals(failing)) {
+            return Optional.empty();
+        }
+        return Optional.of(device.equals(unknown) ? UNKNOWN : ANSWER);
     }
 
     private void runThreads() {
@@ -180,7 +185,7 @@ class ReadingRoundTest {
 
         assertThat(asked).containsExactlyElementsOf(devices(1, 2, 1, 2, 1, 2));
         assertThat(passedOn).containsExactly(new TreeSet<>(devices(1, 2)));
-        assertThat(heldFrom).isEmpty();
+        assertThat(told).containsExactly("GPU-1 0", "GPU-2 0");
         assertThat(round.isOver()).isTrue();
         assertThat(round.repeatedFor()).isEqualTo(Duration.ofSeconds(2));
         assertThat(late).isEmpty();
@@ -200,19 +205,43 @@ class ReadingRoundTest {
             // The second device hangs from here on.
             clock.advance(LATE_AFTER);
             assertThat(round.hurry(LATE_AFTER)).isTrue();
-            assertThat(passedOn).containsExactly(new TreeSet<>(devices(1, 2)));
-            assertThat(heldFrom).containsOnly(Map.entry(device(2), Duration.ofMillis(100)));
+            // As old as the beat before, and the time that it has been waited for.
+            assertThat(told).containsExactly("GPU-2 300", "GPU-1 0");
             runThreads();
-            assertThat(passedOn).last().isEqualTo(new TreeSet<>(devices(3)));
-            assertThat(heldFrom).isEmpty();
+            assertThat(told).last().isEqualTo("GPU-3 0");
         };
 
         assertThat(round.run()).isFalse();
 
         assertThat(late).containsExactly(device(2));
         assertThat(round.repeatedFor()).isEqualTo(Duration.ofMillis(200));
-        assertThat(passedOn).hasSize(3).last().isEqualTo(new TreeSet<>(devices(2)));
-        assertThat(heldFrom).isEmpty();
+        assertThat(told).hasSize(4).last().isEqualTo("GPU-2 0");
+        assertThat(round.isOver()).isTrue();
+    }
+
+    @Test
+    void oneThatFailsAfterQuietBeatsIsKnownAsOfTheLastOfThem() {
+        quietRounds = 1;
+        ReadingRound round = round(1, 2);
+        round.run();
+        clock.advance(Duration.ofMillis(100));
+        unknown = device(2);
+
+        assertThat(round.run()).isFalse();
+
+        assertThat(told).containsExactly("GPU-2 100", "GPU-1 0", "GPU-2 0 unknown");
+    }
+
+    @Test
+    void whatIsReadOnceIsNotReadAgainAndNobodyIsAskedWhetherItIsNews() {
+        quietRounds = 5;
+        ReadingRound round = round(1);
+
+        round.runOnce();
+
+        assertThat(told).containsExactly("GPU-1 0");
+        assertThat(round.isOver()).isTrue();
+        assertThat(quietRounds).isEqualTo(5);
     }
 
     @Test

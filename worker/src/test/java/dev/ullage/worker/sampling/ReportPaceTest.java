@@ -4,10 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ullage.common.model.DeviceId;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.EnforcedBy;
+import dev.ullage.common.model.JobId;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.common.model.NodeId;
+import dev.ullage.common.model.Phase;
+import dev.ullage.common.model.RankFacts;
+import dev.ullage.common.model.RankId;
+import dev.ullage.common.model.RankInstance;
+import dev.ullage.common.model.RankUse;
 import dev.ullage.common.model.SampleQuality;
 import dev.ullage.common.model.SampleState;
+import dev.ullage.common.protocol.RankSample;
 import dev.ullage.common.protocol.ToCoordinator.DeviceSampled;
 import dev.ullage.worker.sampling.ReportPace.Report;
 import java.time.Duration;
@@ -15,6 +23,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -102,14 +112,14 @@ class ReportPaceTest {
     }
 
     @Test
-    void theQualityIsToldWhenItChangesAndElseOnceASecond() {
+    void theQualityIsToldWhenItChangesAndElseNowAndThen() {
         SampleQuality good = new SampleQuality(SampleState.FRESH, 0);
         SampleQuality worse = new SampleQuality(SampleState.FRESH, 1);
         List<Boolean> due = new ArrayList<>();
         for (int at = 0; at <= 1_250; at += 250) {
             due.add(report(reading(at % 7), good, at).orElseThrow().isQualityDue());
         }
-        assertThat(due).containsExactly(true, false, false, false, true, false);
+        assertThat(due).containsExactly(true, false, false, true, false, false);
         assertThat(report(reading(1), worse, 1_500).orElseThrow().isQualityDue())
                 .isTrue();
         assertThat(report(reading(2), worse, 1_750).orElseThrow().isQualityDue())
@@ -117,7 +127,7 @@ class ReportPaceTest {
     }
 
     @Test
-    void whatIsNothingNewIsToldOnceASecondWithTheAgeOfNow() {
+    void whatIsNothingNewIsToldNowAndThen() {
         List<Integer> told = new ArrayList<>();
         for (int at = 0; at <= 3_000; at += 100) {
             if (offer(reading(7), at).isPresent()) {
@@ -125,7 +135,47 @@ class ReportPaceTest {
             }
             assertThat(pace.isHolding()).isFalse();
         }
-        assertThat(told).containsExactly(0, 900, 1_800, 2_700);
+        assertThat(told).containsExactly(0, 600, 1_200, 1_800, 2_400, 3_000);
+    }
+
+    @Test
+    void atTheUsualPaceEachReadingIsToldAlsoAfterOneThatWasLate() {
+        for (int second = 0; second < 5; second++) {
+            int late = second % 2 * 390;
+            assertThat(offer(reading(7), second * 1_000 + late)).isPresent();
+        }
+    }
+
+    @Test
+    void whatCameAndWentDoesNotHoldUpWhatIsNew() {
+        offer(reading(90), 0);
+        assertThat(offer(reading(20), 100)).isEmpty();
+        assertThat(offer(reading(90), 200)).isEmpty();
+        assertThat(pace.isHolding()).isFalse();
+
+        assertThat(used(offer(reading(20), 300))).isEqualTo(20);
+    }
+
+    @Test
+    void aRankThatWasHeardLongerAgoIsNothingNew() {
+        offer(withRank(10, 0), 0);
+        assertThat(offer(withRank(10, 200), 300)).isEmpty();
+        assertThat(pace.isHolding()).isFalse();
+        assertThat(offer(withRank(11, 0), 400)).isPresent();
+    }
+
+    private static DeviceSampled withRank(long step, long ageMillis) {
+        RankSample rank = new RankSample(
+                new RankInstance(new RankId(new JobId("bert"), 3), 4242, 7),
+                new RankFacts(OptionalInt.empty(), OptionalInt.empty(), "none", 0, Optional.empty(), List.of()),
+                new RankSample.Activity(Phase.FORWARD, OptionalLong.of(step)),
+                RankUse.UNKNOWN,
+                EnforcedBy.ADVISORY,
+                true,
+                ageMillis);
+        DeviceSampled without = reading(10);
+        return new DeviceSampled(
+                without.node(), without.device(), 0, without.memory(), without.foreign(), List.of(rank), List.of());
     }
 
     @Test
@@ -151,27 +201,28 @@ class ReportPaceTest {
             @ForAll @Size(min = 1, max = 60) List<@IntRange(min = 0, max = 1000) Integer> amounts,
             @ForAll @IntRange(min = 10, max = 400) int interval) {
         ReportPace fresh = new ReportPace();
-        List<Integer> since = new ArrayList<>();
+        int most = -1;
         int told = -1;
         long toldAt = 0;
         for (int i = 0; i < amounts.size(); i++) {
-            if (!since.isEmpty() || amounts.get(i) != told) {
-                since.add(amounts.get(i));
-            }
+            int amount = amounts.get(i);
+            most = Math.max(most, amount);
             long now = (long) i * interval;
             Optional<DeviceSampled> report = fresh.offer(
-                            reading(amounts.get(i)), new SampleQuality(SampleState.FRESH, 0), START.plusMillis(now))
+                            reading(amount), new SampleQuality(SampleState.FRESH, 0), START.plusMillis(now))
                     .map(Report::sample);
             if (report.isPresent()) {
-                int most = since.stream().mapToInt(x -> x).max().orElse(told);
                 assertThat(used(report)).isEqualTo(most);
                 told = most;
-                since.clear();
                 toldAt = now;
             }
-            boolean isNew = since.stream().mapToInt(x -> x).max().orElse(told) != told;
-            assertThat(fresh.isHolding()).isEqualTo(isNew);
+            boolean isNew = amount != told || most != told;
+            assertThat(fresh.isHolding()).isEqualTo(isNew && report.isEmpty());
             assertThat(Duration.ofMillis(now - toldAt)).isLessThan(isNew ? ReportPace.SHORTEST : ReportPace.REPEAT);
+            if (!fresh.isHolding()) {
+                // What was read until here is what was told, or is told anew.
+                most = -1;
+            }
         }
     }
 }

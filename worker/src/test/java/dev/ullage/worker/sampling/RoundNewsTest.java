@@ -25,6 +25,10 @@ class RoundNewsTest {
 
     private final RoundNews news = new RoundNews(Duration.ofMillis(100));
 
+    private boolean isNews(Map<DeviceId, Measurement> answers, long now) {
+        return news.isNews(answers, true, now);
+    }
+
     private static Map<DeviceId, Measurement> used(long bytes) {
         MemoryBytes used = MemoryBytes.of(bytes);
         MemoryUse memory = new MemoryUse(TOTAL, Optional.of(MemoryBytes.ZERO), used, TOTAL.minus(used));
@@ -39,7 +43,7 @@ class RoundNewsTest {
     void theFirstIsNewsThenWhatDiffersAndElseOneASecond() {
         List<Integer> told = new ArrayList<>();
         for (int at = 0; at <= 3_000; at += 100) {
-            if (news.isNews(used(at < 1_500 ? 10 : 20), at)) {
+            if (isNews(used(at < 1_500 ? 10 : 20), at)) {
                 told.add(at);
             }
         }
@@ -48,19 +52,33 @@ class RoundNewsTest {
 
     @Test
     void aBeatThatCameLateDoesNotMakeItTwoSeconds() {
-        assertThat(news.isNews(used(10), 40)).isTrue();
-        assertThat(news.isNews(used(10), 900)).isFalse();
-        assertThat(news.isNews(used(10), 1_000)).isTrue();
+        assertThat(isNews(used(10), 40)).isTrue();
+        assertThat(isNews(used(10), 900)).isFalse();
+        assertThat(isNews(used(10), 1_000)).isTrue();
     }
 
     @Test
     void theNextOneIsNewsForWhoeverAsked() {
-        news.isNews(used(10), 0);
-        assertThat(news.isNews(used(10), 100)).isFalse();
-        news.attend();
-        news.attend();
-        assertThat(news.isNews(used(10), 200)).isTrue();
-        assertThat(news.isNews(used(10), 300)).isFalse();
+        isNews(used(10), 0);
+        assertThat(isNews(used(10), 100)).isFalse();
+        news.next();
+        news.next();
+        assertThat(isNews(used(10), 200)).isTrue();
+        assertThat(isNews(used(10), 300)).isFalse();
+    }
+
+    @Test
+    void soonIsWhenTheCoordinatorWouldBeTold() {
+        isNews(used(10), 0);
+        news.soon();
+        assertThat(isNews(used(10), 100)).isFalse();
+        assertThat(isNews(used(10), 200)).isFalse();
+        assertThat(isNews(used(10), 300)).isTrue();
+        assertThat(isNews(used(10), 600)).isFalse();
+
+        news.soon();
+        assertThat(isNews(used(20), 700)).isTrue();
+        assertThat(isNews(used(20), 1_100)).isFalse();
     }
 
     @Test
@@ -68,23 +86,25 @@ class RoundNewsTest {
         Map<DeviceId, Measurement> failed =
                 answer(new DeviceReading(Optional.empty(), Optional.empty(), List.of("it fails")));
         for (int at = 0; at <= 500; at += 100) {
-            assertThat(news.isNews(failed, at)).isTrue();
+            assertThat(news.isNews(failed, false, at)).isTrue();
         }
+        assertThat(isNews(failed, 600)).as("of a device that is retired").isFalse();
     }
 
     @Test
     void aDeviceMoreOrLessIsNews() {
-        news.isNews(used(10), 0);
-        assertThat(news.isNews(Map.of(), 100)).isTrue();
-        assertThat(news.isNews(Map.of(), 200)).isFalse();
-        assertThat(news.isNews(used(10), 300)).isTrue();
+        isNews(used(10), 0);
+        assertThat(isNews(Map.of(), 100)).isTrue();
+        assertThat(isNews(Map.of(), 200)).isFalse();
+        assertThat(isNews(used(10), 300)).isTrue();
     }
 
     @Test
     void atTheUsualPaceEveryRoundIsNews() {
         RoundNews usual = new RoundNews(RoundNews.QUIET_FOR);
         for (int second = 0; second < 5; second++) {
-            assertThat(usual.isNews(used(10), second * 1_000 + second % 2)).isTrue();
+            assertThat(usual.isNews(used(10), true, second * 1_000 + second % 2))
+                    .isTrue();
         }
     }
 
@@ -98,7 +118,7 @@ class RoundNewsTest {
         long heardAt = 0;
         for (int i = 0; i < amounts.size(); i++) {
             long now = (long) i * interval;
-            if (fresh.isNews(used(amounts.get(i)), now)) {
+            if (fresh.isNews(used(amounts.get(i)), true, now)) {
                 heard = amounts.get(i);
                 heardAt = now;
             }

@@ -5,6 +5,7 @@ import dev.ullage.common.model.DeviceInfo;
 import dev.ullage.common.model.DeviceKind;
 import dev.ullage.common.model.DeviceReading;
 import dev.ullage.common.model.DeviceReading.MemoryUse;
+import dev.ullage.common.model.DeviceReading.ProcessUse;
 import dev.ullage.common.model.MemoryBytes;
 import dev.ullage.worker.probe.DeviceProblem;
 import dev.ullage.worker.probe.GpuProbe;
@@ -18,10 +19,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Devices of 100 GiB whose reads hang, fail or answer as a test says. */
 public final class ScriptedProbe implements GpuProbe {
+    /** No process has this number: it is more than a kernel gives. */
+    private static final long STRANGER = 4_194_305;
+
     private final Map<DeviceId, CountDownLatch> hanging = new ConcurrentHashMap<>();
     private final Map<DeviceId, String> failing = new ConcurrentHashMap<>();
     private final Map<DeviceId, AtomicInteger> inside = new ConcurrentHashMap<>();
     private final Map<DeviceId, AtomicInteger> calls = new ConcurrentHashMap<>();
+    private final Map<DeviceId, MemoryBytes> used = new ConcurrentHashMap<>();
     private volatile List<DeviceInfo> devices;
 
     public ScriptedProbe(String... ids) {
@@ -61,6 +66,11 @@ public final class ScriptedProbe implements GpuProbe {
         if (reason.isEmpty()) {
             failing.remove(new DeviceId(id));
         }
+    }
+
+    /** From now on a process that is no rank's has so much of the device. */
+    public void uses(String id, MemoryBytes bytes) {
+        used.put(new DeviceId(id), bytes);
     }
 
     /** How many reads of the device have not come back. */
@@ -116,8 +126,12 @@ public final class ScriptedProbe implements GpuProbe {
                     Optional.empty(), Optional.empty(), List.of(reason == null ? "not listed" : reason));
         }
         MemoryBytes total = MemoryBytes.ofGibibytes(100);
-        MemoryUse memory = new MemoryUse(total, Optional.of(MemoryBytes.ZERO), MemoryBytes.ZERO, total);
-        return new DeviceReading(Optional.of(memory), Optional.of(List.of()), List.of());
+        Optional<MemoryBytes> stranger = Optional.ofNullable(used.get(id));
+        MemoryBytes inUse = stranger.orElse(MemoryBytes.ZERO);
+        MemoryUse memory = new MemoryUse(total, Optional.of(MemoryBytes.ZERO), inUse, total.minus(inUse));
+        List<ProcessUse> processes = stranger.map(bytes -> new ProcessUse(STRANGER, Optional.of(bytes))).stream()
+                .toList();
+        return new DeviceReading(Optional.of(memory), Optional.of(processes), List.of());
     }
 
     @Override
