@@ -2,10 +2,12 @@
 """What a whole worker costs at a short interval: 8 devices with 64 processes each, read every 100 ms and reported to a
 coordinator in another process, beside a bare JVM that is a member of the same cluster and does nothing.
 
-    python3 bench/worker.py [--seconds 60] [--interval 100ms] [--memory steady] [--members 3] [--threads] [--json]
+    python3 bench/worker.py [--seconds 60] [--interval 100ms] [--memory steady] [--ranks 8] [--members 3] [--threads]
+                            [--json]
 
 Processor time (user and system) is what the kernel counted for each process, so other load disturbs it less than it
-disturbs a clock. The devices are the stand-in for NVML that the tests use, their processes are real ones that sleep.
+disturbs a clock. The devices are the stand-in for NVML that the tests use, their processes are real ones that sleep, or
+that take steps as ranks.
 Needs a built distribution (any ./ullage command builds it), gcc and a JDK.
 """
 
@@ -28,6 +30,7 @@ from typing import Dict, List
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "cli" / "target" / "dist"
+RANK = ROOT / "bench" / "steady_rank.py"
 BARE = ROOT / "bench" / "src" / "main" / "java" / "dev" / "ullage" / "bench" / "BareMember.java"
 DEVICES = 8
 PROCESSES = 64
@@ -69,12 +72,33 @@ def fake_driver(folder: Path, pids: List[int], memory: str) -> None:
         compute = ",".join(f"{pid}:{(100 + place) * MIB}" for place, pid in enumerate(mine))
         used = sum((100 + place) * MIB for place in range(len(mine)))
         total = 80 << 30
-        lines += [f"device.{device}.uuid=GPU-{device}0000000-1111-4000-8000-000000000000",
+        lines += [f"device.{device}.uuid={device_id(device)}",
                   f"device.{device}.name=NVIDIA H100 80GB HBM3",
                   f"device.{device}.pci=00000000:0{device}:00.0",
                   f"device.{device}.memory={total},{600 * MIB},{used},{total - 600 * MIB - used}",
                   f"device.{device}.compute={compute}"]
     (folder / "libnvidia-ml-fake.so.1.script").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def device_id(device: int) -> str:
+    return f"GPU-{device}0000000-1111-4000-8000-000000000000"
+
+
+def start_processes(folder: Path, ranks: int) -> List[subprocess.Popen]:
+    """Those on the devices: on each of the first devices one that is a rank once its worker is there."""
+    processes = []
+    for device in range(DEVICES):
+        for place in range(PROCESSES):
+            if place > 0 or device >= ranks:
+                processes.append(subprocess.Popen(["sleep", "3600"]))
+                continue
+            launcher = {"RANK": str(device), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(device),
+                        "LOCAL_WORLD_SIZE": str(ranks), "ULLAGE_JOB": "bench"}
+            command = [sys.executable, str(RANK), str(folder / "worker" / "ranks.sock"), device_id(device),
+                       str(100 * MIB)]
+            with open(folder / f"rank-{device}.log", "w", encoding="utf-8") as log:
+                processes.append(subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **launcher}))
+    return processes
 
 
 def settings(folder: Path, name: str, interval: str, ports: Dict[str, int]) -> Path:
@@ -183,6 +207,8 @@ def main() -> int:
     parser.add_argument("--memory", choices=STAND_INS, default="moving",
                         help="whether each reading of a device shows other memory than the one before, as while a job "
                              "starts, or the same, as with an allocator that keeps what it has")
+    parser.add_argument("--ranks", type=int, default=0,
+                        help="so many devices have a rank on them that takes four steps a second")
     parser.add_argument("--members", type=int, default=3, help="nodes in all: coordinator, worker, and bare ones")
     parser.add_argument("--threads", action="store_true", help="which threads use it")
     parser.add_argument("--java-options", default="", help="further JVM options of the worker")
@@ -191,14 +217,16 @@ def main() -> int:
     options = parser.parse_args()
     if options.members < 3:
         parser.error(f"--members {options.members}: 3 or more, of which one is a coordinator, one a worker, one bare")
+    if not 0 <= options.ranks <= DEVICES:
+        parser.error(f"--ranks {options.ranks}: 0 to {DEVICES}, one on each device")
     if not (DIST / "bin" / "ullage").exists():
         raise SystemExit(f"no distribution at {DIST}: run ./ullage --version first")
     folder = Path(tempfile.mkdtemp(prefix="ullage-worker-bench-"))
     ports = {"seed": free_port(), "http": free_port()}
-    sleepers = [subprocess.Popen(["sleep", "3600"]) for _ in range(DEVICES * PROCESSES)]
+    on_devices = start_processes(folder, options.ranks)
     nodes: Dict[str, subprocess.Popen] = {}
     try:
-        fake_driver(folder, [sleeper.pid for sleeper in sleepers], options.memory)
+        fake_driver(folder, [process.pid for process in on_devices], options.memory)
         nodes["coordinator"] = start(folder, "coordinator", options, ports)
         wait_for_devices(ports["http"], 0)
         nodes["worker"] = start(folder, "worker", options, ports)
@@ -219,9 +247,9 @@ def main() -> int:
                 raise SystemExit(f"{name} ended with {node.returncode} before it was measured: see {folder}")
         show(measure({name: nodes[name] for name in ("worker", "bare member")}, options.seconds), options)
     finally:
-        for process in [*nodes.values(), *sleepers]:
+        for process in [*nodes.values(), *on_devices]:
             process.send_signal(signal.SIGTERM)
-        for process in [*nodes.values(), *sleepers]:
+        for process in [*nodes.values(), *on_devices]:
             process.wait(30)
         if not options.keep:
             shutil.rmtree(folder)

@@ -166,7 +166,11 @@ public final class RankSessions {
         report.ledger().grants().forEach(grant -> watch(report.device(), grant.instance()));
     }
 
-    /** @return whether readings of the devices are to be judged by something else now, or told with something else */
+    /**
+     * Something happened to a rank.
+     *
+     * @return whether readings of the devices are to be judged by something else now, or told with something else
+     */
     public boolean on(Event event) {
         if (event instanceof Admit admit) {
             admit(admit.admitted());

@@ -8,6 +8,9 @@ public interface Attention {
     /** The next round. For whoever counts how many in a row agree. */
     void next();
 
-    /** The next that is as late as the coordinator would be told of. For what it is told with readings. */
+    /**
+     * The next one that the coordinator would be told of: it is told no more often than it plans. For what it is told
+     * with readings.
+     */
     void soon();
 }
