@@ -181,14 +181,13 @@ public final class DeviceReaders implements AutoCloseable {
     /** So many threads are stuck, or may be: one more than that is needed, and that one keeps the time. */
     private synchronized void isLate(DeviceId device, boolean is) {
         boolean changed = is ? late.add(device) : late.remove(device);
-        if (changed) {
-            threads.setCorePoolSize(CALM_THREADS + late.size());
+        if (!changed) {
+            return;
         }
-        if (changed) {
-            // What is let out without the others is compared with nothing, and the next round has other devices.
-            news.next();
-        }
-        if (changed && is) {
+        threads.setCorePoolSize(CALM_THREADS + late.size());
+        // What is let out without the others is compared with nothing, and the next round has other devices.
+        news.next();
+        if (is) {
             pace.restart();
         }
     }

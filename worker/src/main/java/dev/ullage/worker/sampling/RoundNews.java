@@ -29,7 +29,7 @@ final class RoundNews implements Attention {
 
     /** @param interval between two rounds */
     RoundNews(Duration interval) {
-        // A beat late is still in time, half a beat early is not sooner.
+        // Of two rounds, one before that time and one after it, the nearer one.
         this.quietForMillis = QUIET_FOR.minus(interval.dividedBy(2)).toMillis();
     }
 

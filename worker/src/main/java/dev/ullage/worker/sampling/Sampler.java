@@ -44,7 +44,8 @@ public final class Sampler extends AbstractBehavior<Sampler.Command> {
     /** A look may take its time where a device has to be woken. */
     private static final int SCANS_UNTIL_TOLD = 3;
     /**
-     * A round of a driver that works is over long before. One device that hangs holds up the others for so long once.
+     * A round of a driver that works is over long before. One device that hangs holds up the others once, for so long
+     * or, after rounds that were no news, up to twice that.
      */
     private static final Duration LATE_AFTER = Duration.ofMillis(250);
 
